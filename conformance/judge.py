@@ -1,0 +1,192 @@
+"""The square must commute at every tick: what a backend shows is what the meaning says.
+
+The right-hand side is recomputed from nothing at every tick: the tables are integrated, and
+the query's meaning is applied to them. The contents, the output delta, and the types of the
+values are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deltaproof.conformance.adapter import Backend, Observed, Restarts, RunsMany, ShowsChanges
+from deltaproof.conformance.case import Case
+from deltaproof.reference.query import Query
+from deltaproof.reference.types import DOUBLE, Row, Schema, Value
+from deltaproof.reference.zset import ZSet
+
+VIEW = "view"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the meaning says at every tick of a case."""
+
+    contents: tuple[ZSet, ...]
+    deltas: tuple[ZSet, ...]
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the view changes at most once: such a case can show hardly anything."""
+        return sum(1 for delta in self.deltas if delta) <= 1
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where a backend is not what the meaning says.
+
+    tick: from 1; what: "contents", "delta" or "type"; class_: what kind of difference it is,
+    which a shrunk case must keep.
+    """
+
+    tick: int
+    what: str
+    expected: ZSet
+    got: ZSet
+    message: str = ""
+
+    @property
+    def kind(self) -> str:
+        """missing-row, extra-row, wrong-weight or type, with what was compared.
+
+        >>> Difference(1, "contents", ZSet({("a",): 1}), ZSet()).kind
+        'contents/missing-row'
+        """
+        if self.what == "type":
+            return "type"
+        rows = {row for row in {*self.expected, *self.got} if self.expected[row] != self.got[row]}
+        if all(row in self.expected and row in self.got for row in rows):
+            return f"{self.what}/wrong-weight"
+        missing = any(row not in self.got for row in rows)
+        return f"{self.what}/{'missing-row' if missing else 'extra-row'}"
+
+
+class Oracle:
+    """The meaning of one query, applied to the integral of a stream at every tick.
+
+    >>> from deltaproof.reference.query import table
+    >>> case = Case.from_json({"tables": {"t": "k BIGINT"}, "query": {"op": "distinct",
+    ...     "inputs": [{"table": "t"}]}, "ticks": [{"t": [[[7], 2]]}, {"t": [[[7], -1]]}]})
+    >>> Oracle(case.query).expected(case).deltas
+    (ZSet({(7,): 1}), ZSet({}))
+    """
+
+    def __init__(self, query: Query) -> None:
+        self.meaning = query.meaning()
+
+    def expected(self, case: Case) -> Expected:
+        """Raises EvaluationError when the query has no value for these tables."""
+        tables: dict[str, ZSet] = {}
+        before = ZSet()
+        contents, deltas = [], []
+        for tick in case.ticks:
+            for name, delta in tick.items():
+                table = tables.get(name)
+                tables[name] = table + delta if table is not None else delta
+            view = self.meaning(tables)
+            contents.append(view)
+            deltas.append(view - before)
+            before = view
+        return Expected(tuple(contents), tuple(deltas))
+
+
+def run_case(backend: Backend, case: Case) -> list[Observed]:
+    """The case, tick by tick, through a session of the backend."""
+    views = {VIEW: case.query}
+    session = backend.open(case.tables, views)
+    changes = getattr(session, "changes", None)  # optional, see adapter
+    try:
+        observed = []
+        for number, tick in enumerate(case.ticks, 1):
+            session.step(tick)
+            observed.append(Observed(session.read(VIEW), changes(VIEW) if changes else None))
+            if number in case.restarts:
+                saved = session.checkpoint()
+                session.close()
+                session = backend.open(case.tables, views)
+                session.restore(saved)
+                changes = getattr(session, "changes", None)
+        return observed
+    finally:
+        session.close()
+
+
+def run_cases(backend: Backend, cases: Sequence[Case]) -> list[list[Observed]]:
+    """Cases of one query: in one batch when the backend can, else one by one."""
+    if cases and isinstance(backend, RunsMany) and not any(case.restarts for case in cases):
+        return backend.run_many(cases[0].query, [case.ticks for case in cases])
+    return [run_case(backend, case) for case in cases]
+
+
+class Judge:
+    """Compares what was observed of one query's view with what was expected."""
+
+    def __init__(self, schema: Schema, tolerance: float = 0.0) -> None:
+        self.schema = schema
+        self.tolerance = tolerance if DOUBLE in schema.types else 0.0
+        self.doubles = [kind == DOUBLE for kind in schema.types]
+        self.well_typed: set[tuple[type, ...]] = set()
+
+    def difference(self, expected: Expected, observed: Sequence[Observed]) -> Difference | None:
+        """The first difference, or None: the square commutes."""
+        integral = ZSet()
+        ticks = zip(expected.contents, expected.deltas, observed, strict=True)
+        for tick, (contents, delta, (read, change)) in enumerate(ticks, 1):
+            if change is not None:
+                if found := self.compare(tick, "delta", delta, change):
+                    return found
+                if read is None:
+                    integral = integral + change
+                    read = integral
+            if read is not None and (found := self.compare(tick, "contents", contents, read)):
+                return found
+        return None
+
+    def compare(self, tick: int, what: str, expected: ZSet, got: ZSet) -> Difference | None:
+        for row in got:
+            if tuple(map(type, row)) not in self.well_typed and (message := self.type_fault(row)):
+                return Difference(tick, "type", expected, got, message)
+        if expected == got or (self.tolerance and self.close(expected - got)):
+            return None
+        return Difference(tick, what, expected, got)
+
+    def type_fault(self, row: Row) -> str:
+        """What is wrong with the types of this row, or nothing."""
+        if len(row) != len(self.schema):
+            return f"expected {len(self.schema)} columns, got {len(row)}: {row!r}"
+        for column, value in zip(self.schema.columns, row, strict=True):
+            if value is None and not column.nullable:
+                return f"column {column.name}: expected {column.type} NOT NULL, got NULL"
+            if value is not None and type(value) is not column.type.python:
+                return (
+                    f"column {column.name}: expected {column.type} "
+                    f"({column.type.python.__name__}), got {type(value).__name__} {value!r}"
+                )
+        self.well_typed.add(tuple(map(type, row)))
+        return ""
+
+    def close(self, rest: ZSet) -> bool:
+        """Whether what is left of the difference pairs up within the tolerance of its doubles."""
+        extra = [(row, weight) for row, weight in rest.items() if weight > 0]
+        missing = [[row, -weight] for row, weight in rest.items() if weight < 0]
+        for row, weight in extra:
+            for other in missing:
+                if weight and other[1] and self.rows_close(row, other[0]):
+                    paired = min(weight, other[1])
+                    weight -= paired
+                    other[1] -= paired
+            if weight:
+                return False
+        return not any(weight for _, weight in missing)
+
+    def rows_close(self, row: Row, other: Row) -> bool:
+        return all(
+            a == b or (double and self.doubles_close(a, b))
+            for double, a, b in zip(self.doubles, row, other, strict=True)
+        )
+
+    def doubles_close(self, a: Value, b: Value) -> bool:
+        if a is None or b is None or a != a or b != b:
+            return a is b
+        return bool(abs(a - b) <= self.tolerance * max(abs(a), abs(b), 1.0))
