@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deltaproof.conformance.adapter import Backend, Observed, Restarts, RunsMany, ShowsChanges
+from deltaproof.conformance.adapter import Backend, Observed, RunsMany
 from deltaproof.conformance.case import Case
 from deltaproof.reference.query import Query
 from deltaproof.reference.types import DOUBLE, Row, Schema, Value
@@ -113,10 +113,12 @@ def run_case(backend: Backend, case: Case) -> list[Observed]:
 
 
 def run_cases(backend: Backend, cases: Sequence[Case]) -> list[list[Observed]]:
-    """Cases of one query: in one batch when the backend can, else one by one."""
-    if cases and isinstance(backend, RunsMany) and not any(case.restarts for case in cases):
-        return backend.run_many(cases[0].query, [case.ticks for case in cases])
-    return [run_case(backend, case) for case in cases]
+    """Cases of one query: in one batch when the backend can, else (and with restarts) one by one."""
+    together = [case for case in cases if not case.restarts]
+    if not (together and isinstance(backend, RunsMany)):
+        return [run_case(backend, case) for case in cases]
+    many = iter(backend.run_many(together[0].query, [case.ticks for case in together]))
+    return [run_case(backend, case) if case.restarts else next(many) for case in cases]
 
 
 class Judge:

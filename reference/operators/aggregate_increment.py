@@ -1,21 +1,19 @@
 """A delta changes only the groups it touches, and a group's sums by the delta's sums.
 
-The state of a group is
-
-    sums      whole numbers, linear in the weights: its rows, and what COUNT, SUM, AVG add up
-    values    for MIN and MAX, the values in order
-    row       the output row that is in the view now, None when there is none
+The state of a group is its sums (whole numbers, linear in the weights: its rows, and what
+COUNT, SUM and AVG add up), its output row, and for MIN and MAX its values in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any
 
 from deltaproof.reference.errors import EvaluationError
 from deltaproof.reference.select import AggregateCall
-from deltaproof.reference.store import Values, add_into
+from deltaproof.reference.store import Values
 from deltaproof.reference.sums import (
     SPECIALS,
     average_of_units,
@@ -36,7 +34,9 @@ from deltaproof.reference.types import (
 from deltaproof.reference.zset import ZSet
 
 Part = Callable[[Row], Any]  # what one row of weight 1 adds to a sum; None adds nothing
-Finish = Callable[[list[Any], list[tuple[Value, Value]]], Value]  # (sums, extremes) → result
+Extremes = tuple[Value, Value]  # (MIN, MAX)
+Finish = Callable[[list[Any], list[Extremes]], Value]  # (sums, extremes) → result
+NO_EXTREMES: list[Extremes] = []
 
 ROWS = 0  # the first sum of every group is the weight of its rows
 
@@ -77,8 +77,10 @@ class Layout:
         if call.function == "count":
             return lambda sums, extremes: in_64_bits(sums[count], call)
         total, specials = self.total_places(call, argument, kind)
+        if call.function == "sum" and kind == BIGINT:
+            return lambda sums, extremes: in_64_bits(sums[total], call) if sums[count] > 0 else None
 
-        def result(sums: list[Any], extremes: list[tuple[Value, Value]]) -> Value:
+        def result(sums: list[Any], extremes: list[Extremes]) -> Value:
             if not sums[count] > 0:
                 return None
             if specials:
@@ -131,39 +133,23 @@ def is_special(argument: Part, special: float) -> Part:
     return lambda row: 1 if argument(row) in (special,) else None
 
 
-@dataclass
-class Group:
-    """What is kept of one group."""
-
-    sums: list[Any]
-    values: list[Values]
-    row: Row | None
-
-
-class Change:
-    """What a delta adds to one group."""
-
-    __slots__ = ("sums", "values")
-
-    def __init__(self, sums: int, values: int) -> None:
-        self.sums: list[Any] = [0] * sums
-        self.values: list[dict[Value, Any]] = [{} for _ in range(values)]
+Group = list[Any]  # the sums, and last the output row that is in the view now, or None
+Changes = dict[Value, Any]  # value → change of its weight
 
 
 class AggregateIncrement:
-    """Keeps a `Group` per key; a tick costs the delta and the groups it touches.
+    """Keeps sums, ordered values and the output row of each group; a tick costs what it touches.
 
     Source   DBSP (VLDB 2023) sections 7.2 and 7.4
     """
 
-    def __init__(
-        self, keys: tuple[str, ...], calls: Iterable[AggregateCall], rows: Schema
-    ) -> None:
+    def __init__(self, keys: tuple[str, ...], calls: Iterable[AggregateCall], rows: Schema) -> None:
         self.keyless = not keys
         self.key_of = key_function([rows.index(key) for key in keys])
         self.key_schema = Schema(tuple(rows.column(key) for key in keys))
         self.layout = Layout(rows)
         self.finishes = [self.layout.finish(call) for call in calls]
+        self.only_finish = self.finishes[0] if len(self.finishes) == 1 else None
         self.parts = list(enumerate(self.layout.parts))[1:]
         self.arguments = [argument for argument, _ in self.layout.arguments]
         self.orders = [kind.order for _, kind in self.layout.arguments]
@@ -171,105 +157,132 @@ class AggregateIncrement:
 
     def clear(self) -> None:
         self.groups: dict[Row, Group] = {}
-        self.staged: dict[Row, tuple[Change, Row | None]] = {}
+        self.values: dict[Row, list[Values]] = {}
+        self.stage({}, {})
+
+    def stage(self, groups: dict[Row, Group], values: dict[Row, list[Changes]]) -> None:
+        """What `commit` will put in place: the groups as they will be, changes of their values."""
+        self.staged_groups, self.staged_values = groups, values
 
     def step(self, delta: ZSet) -> ZSet:
-        changes = self.fold(delta)
+        changes = self.fold_sums(delta)
+        value_changes = self.fold_values(delta) if self.arguments else {}
         if self.keyless and () not in self.groups:  # its row is there from the first tick on
-            changes.setdefault((), self.no_change())
+            changes.setdefault((), [0] * len(self.layout.parts))
+        group_of, row_after = self.groups.get, self.row_after
         output: dict[Row, int] = {}
-        staged = {}
         for key, change in changes.items():  # a group outside the delta keeps its row
-            group = self.groups.get(key)
-            before = group.row if group else None
-            after = self.row_after(key, group, change)
-            staged[key] = (change, after)
+            group, before = group_of(key), None
+            if group is not None:
+                change[:] = map(add, group, change)
+                before = group[-1]
+            after = row_after(key, change, value_changes)
             if before != after:
                 if before is not None:
                     output[before] = -1
                 if after is not None:
                     output[after] = 1
-        self.staged = staged
+            change.append(after)
+        self.stage(changes, value_changes)
         return ZSet.trusted(output)
 
-    def fold(self, delta: ZSet) -> dict[Row, Change]:
-        """The delta's contribution to every group that it touches."""
-        changes: dict[Row, Change] = {}
+    def fold_sums(self, delta: ZSet) -> dict[Row, Group]:
+        """What the delta adds to the sums of every group that it touches."""
+        changes: dict[Row, Group] = {}
         key_of, parts = self.key_of, self.parts
+        nothing = [0] * len(self.layout.parts)
         for row, weight in delta.items():
             key = key_of(row)
-            change = changes.get(key)
-            if change is None:
-                change = changes[key] = self.no_change()
-            sums = change.sums
+            sums = changes.get(key)
+            if sums is None:
+                sums = changes[key] = nothing.copy()
             sums[ROWS] += weight
             for place, part in parts:
                 value = part(row)
                 if value is not None:
                     sums[place] += value * weight
-            for argument, values in zip(self.arguments, change.values):
-                value = argument(row)
-                if value is not None:
-                    values[value] = values.get(value, 0) + weight
         return changes
 
-    def no_change(self) -> Change:
-        return Change(len(self.parts) + 1, len(self.arguments))
+    def fold_values(self, delta: ZSet) -> dict[Row, list[Changes]]:
+        """What the delta adds to the ordered values of every group that it touches."""
+        changes: dict[Row, list[Changes]] = {}
+        for row, weight in delta.items():
+            key = self.key_of(row)
+            values = changes.get(key)
+            if values is None:
+                values = changes[key] = [{} for _ in self.arguments]
+            for argument, weights in zip(self.arguments, values, strict=True):
+                value = argument(row)
+                if value is not None:
+                    weights[value] = weights.get(value, 0) + weight
+        return changes
 
-    def row_after(self, key: Row, group: Group | None, change: Change) -> Row | None:
-        """The group's output row once the change is applied; None when the group is not there."""
-        sums = change.sums
-        if group:
-            sums = [before + more for before, more in zip(group.sums, sums)]
+    def row_after(
+        self, key: Row, sums: list[Any], changes: dict[Row, list[Changes]]
+    ) -> Row | None:
+        """The group's output row once these are its sums; None when the group is not there."""
         if not (self.keyless or sums[ROWS] > 0):
             return None
-        extremes = self.extremes_after(group, change)
+        extremes = self.extremes_after(key, changes) if self.arguments else NO_EXTREMES
         try:
+            if self.only_finish:
+                return (*key, self.only_finish(sums, extremes))
             return (*key, *[finish(sums, extremes) for finish in self.finishes])
         except EvaluationError as error:
             raise EvaluationError(f"{error} in group {key!r}") from None
 
-    def extremes_after(self, group: Group | None, change: Change) -> list[tuple[Value, Value]]:
-        """(MIN, MAX) of each kept argument once the change is applied."""
-        kept = group.values if group else self.no_values()
-        return [values.extremes_after(more) for values, more in zip(kept, change.values)]
+    def extremes_after(self, key: Row, changes: dict[Row, list[Changes]]) -> list[Extremes]:
+        """(MIN, MAX) of each kept argument once the changes are applied."""
+        kept = self.values.get(key) or self.no_values()
+        change = changes.get(key) or [{} for _ in kept]
+        return [values.extremes_after(more) for values, more in zip(kept, change, strict=True)]
 
     def no_values(self) -> list[Values]:
         return [Values(order) for order in self.orders]
 
     def commit(self) -> None:
-        for key, (change, row) in self.staged.items():
-            group = self.groups.get(key)
-            if group is None:
-                group = self.groups[key] = Group([0] * len(change.sums), self.no_values(), None)
-            group.sums = [before + more for before, more in zip(group.sums, change.sums)]
-            for values, more in zip(group.values, change.values):
+        self.groups.update(self.staged_groups)
+        for key, changes in self.staged_values.items():
+            kept = self.values.get(key)
+            if kept is None:
+                kept = self.values[key] = self.no_values()
+            for values, more in zip(kept, changes, strict=True):
                 values.add(more)
-            group.row = row
-            if not (self.keyless or any(group.sums) or any(group.values)):
-                del self.groups[key]
-        self.staged = {}
+        for key, group in self.staged_groups.items():
+            if group[-1] is None:
+                self.forget_if_empty(key, group)
+        self.stage({}, {})
+
+    def forget_if_empty(self, key: Row, group: Group) -> None:
+        """A group without rows takes no room; one whose weights only sum to zero stays."""
+        if not any(group) and not any(self.values.get(key, ())):
+            del self.groups[key]
+            self.values.pop(key, None)
 
     def save(self) -> Any:
+        kinds = [kind for _, kind in self.layout.arguments]
         return [
             [
                 self.key_schema.row_to_json(key),
-                group.sums,
+                sums,
                 [
                     [[kind.to_json(value), weight] for value, weight in values.weights.items()]
-                    for (_, kind), values in zip(self.layout.arguments, group.values)
+                    for kind, values in zip(kinds, self.values.get(key, ()), strict=False)
                 ],
             ]
-            for key, group in self.groups.items()
+            for key, (*sums, _) in self.groups.items()
         ]
 
     def restore(self, saved: Any) -> None:
         self.clear()
-        for key, sums, kept in saved:
-            change = self.no_change()
-            change.sums = sums
-            for (_, kind), values, entries in zip(self.layout.arguments, change.values, kept):
-                add_into(values, [(kind.from_json(value), weight) for value, weight in entries])
-            row = self.key_schema.row_from_json(key)
-            self.staged[row] = (change, self.row_after(row, None, change))
+        kinds = [kind for _, kind in self.layout.arguments]
+        groups, values = {}, {}
+        for saved_key, sums, saved_values in saved:
+            key = self.key_schema.row_from_json(saved_key)
+            values[key] = [
+                {kind.from_json(value): weight for value, weight in entries}
+                for kind, entries in zip(kinds, saved_values, strict=False)
+            ] or [{} for _ in kinds]
+            groups[key] = [*sums, self.row_after(key, sums, values)]
+        self.stage(groups, values if self.arguments else {})
         self.commit()

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Meaning, Operator, Shape
-from deltaproof.reference.scalar import Expr, array
+from deltaproof.reference.scalar import Expr, array, from_json
 from deltaproof.reference.scalar_sample import sample_expression
 from deltaproof.reference.select import Relation, Select
 from deltaproof.reference.types import ARRAY, Column, Row, Schema
@@ -61,7 +61,10 @@ class FlatMap(Operator):
     @classmethod
     def sample(cls, random: Random, *inputs: Schema) -> Self | None:
         (rows,) = inputs
-        kind = random.choice([c.type for c in rows.columns if not isinstance(c.type, ARRAY)])
+        kinds = [c.type for c in rows.columns if not isinstance(c.type, ARRAY)]
+        if not kinds:
+            return None
+        kind = random.choice(kinds)
         values = [sample_expression(random, rows, kind) for _ in range(random.randint(1, 3))]
         return cls(array(*values), _unused("e", rows))
 

@@ -1,0 +1,250 @@
+"""The `deltaproof` command.
+
+Exit codes: 0 pass, 1 nonconformant, 2 unknown (a backend crashed or did not answer),
+4 usage (a wrong argument, a broken file, a backend that is not installed), 5 the suite
+itself is broken (a mutant survived, or the reference is suspect).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deltaproof.conformance.adapter import Backend
+from deltaproof.conformance.case import Case
+from deltaproof.conformance.connect import availability, backend
+from deltaproof.conformance.explain import explain, explain_json
+from deltaproof.conformance.judge import Judge, Oracle, run_cases
+from deltaproof.conformance.report import suite_lines, verdict_line
+from deltaproof.conformance.suite import Suite, SuiteRun, outcome, select_cells
+from deltaproof.reference.errors import (
+    BackendError,
+    BackendMissing,
+    CaseError,
+    DeltaproofError,
+    UsageError,
+)
+
+PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
+DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
+DEFAULT_CASES = 30_000
+DEFAULT_DAYS = 31
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point: every error raised on purpose is one line, never a traceback."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line and returns its exit code."""
+    try:
+        return command.main(args=arguments, prog_name="deltaproof", standalone_mode=False) or PASS
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return USAGE
+    except click.ClickException as error:
+        return complain(error.format_message())
+    except click.Abort:
+        return complain("interrupted", UNKNOWN)
+    except BackendMissing as error:
+        return complain(str(error))
+    except BackendError as error:
+        return complain(str(error), UNKNOWN)
+    except DeltaproofError as error:
+        return complain(str(error))
+
+
+def complain(message: str, code: int = USAGE) -> int:
+    print(f"deltaproof: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+class Seconds(click.ParamType):
+    """A duration: 60s, 5m, 2h, or a plain number of seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, float):
+            return value
+        if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value)):
+            return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+        self.fail(f"{value!r} is not a duration like 60s, 5m or 2h", param, ctx)
+
+
+@click.group(no_args_is_help=True)
+@click.version_option(package_name="deltaproof")
+def command() -> None:
+    """Conformance and verification of incremental view maintenance.
+
+    One claim, for every query and every stream of changes: the integral of what an engine
+    puts out equals the query of the integral of what was put in, at every tick.
+    """
+
+
+@command.command()
+@click.argument("cells", nargs=-1, metavar="[CELL]...")
+@click.option("-b", "--backend", "names", multiple=True, help="A backend; repeat for several.")
+@click.option("--cases", type=click.IntRange(min=1), help=f"Random cases ({DEFAULT_CASES:,}).")
+@click.option("--seed", type=int, default=7, show_default=True, help="Everything follows from it.")
+@click.option("--for", "seconds", type=Seconds(), help="Run for this long instead: 60s, 5m.")
+@click.option("--days", type=click.IntRange(1, 365), help=f"Days of flights ({DEFAULT_DAYS}).")
+@click.option("--flights/--no-flights", default=None, help="Replay the real stream of flights.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("out/cases"), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+def conform(
+    cells: tuple[str, ...],
+    names: tuple[str, ...],
+    cases: int | None,
+    seed: int,
+    seconds: float | None,
+    days: int | None,
+    flights: bool | None,
+    out: Path,
+    as_json: bool,
+) -> int:
+    """Run the suite: random cases and a real stream, judged at every tick.
+
+    A CELL is OPERATOR@KIND, OPERATOR or @KIND; without one the whole grid is run. Without -b
+    every backend that is installed is run.
+
+    \b
+    Examples:
+      deltaproof conform
+      deltaproof conform -b reference -b duckdb --for 60s
+      deltaproof conform -b spark --cases 2000 distinct@null aggregate
+      deltaproof conform --no-flights --json > outcome.json
+    """
+    chosen = select_cells(cells)
+    backends, not_run = open_backends(names)
+    with progress_bar() as progress:
+        suite = Suite(backends, not_run, seed, chosen, out, progress)
+        found = suite.go(cases or DEFAULT_CASES, seconds)
+        replay = None
+        if flights or (flights is None and not cells):
+            from deltaproof.conformance.flights import flights_run
+
+            replay = flights_run([each.name for each in backends], days or DEFAULT_DAYS, progress)
+    code = found.exit_code or (NONCONFORMANT if replay and not replay.ok else PASS)
+    if as_json:
+        document = outcome(found) | {"exit": code}
+        print(json.dumps(document | ({"flights": replay.to_json()} if replay else {}), indent=1))
+        return code
+    say(suite_lines(found))
+    if replay:
+        say(["", *replay.lines()])
+    say(["", verdict(found, replay), f"exit {code}"])
+    return code
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-b", "--backend", "names", multiple=True, help="A backend; repeat for several.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
+    """Replay one case file on one or several backends, and explain what differs.
+
+    \b
+    Example:
+      deltaproof replay out/cases/5c1e0b7a90ff.case.json -b spark -b reference
+    """
+    case = Case.load(file)
+    backends, _ = open_backends(names or ("reference",))
+    expected = Oracle(case.query).expected(case)
+    outcomes: list[dict[str, Any]] = []
+    code = PASS
+    for each in backends:
+        with progress_bar() as progress:
+            progress(f"replaying on {each.name}", 0, 1)
+            (observed,) = run_cases(each, [case])
+        found = Judge(case.query.schema, each.tolerance).difference(expected, observed)
+        outcomes.append({"backend": each.name, "engine": each.describe(), "equal": found is None})
+        if found is None:
+            lines = [f"EQUAL at every tick: {each.name} ({each.describe()})"]
+        else:
+            code = NONCONFORMANT
+            outcomes[-1] |= {"difference": explain_json(case, found, each.name, file, observed)}
+            lines = [explain(case, found, each.name, file, observed)]
+        if not as_json:
+            say(lines)
+    if as_json:
+        print(json.dumps({"case": case.identity, "outcomes": outcomes}))
+    return code
+
+
+@command.command()
+@click.option("-b", "--backend", "names", multiple=True, help="reference, spark; both by default.")
+@click.option("--seed", type=int, default=7, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+def mutants(names: tuple[str, ...], seed: int, as_json: bool) -> int:
+    """Prove that the suite can fail: plant known bugs, and see each one killed in its cell.
+
+    \b
+    Examples:
+      deltaproof mutants
+      deltaproof mutants -b reference --json
+    """
+    from deltaproof.conformance.mutants import run_mutants
+
+    with progress_bar() as progress:
+        report = run_mutants(names, seed, progress)
+    if as_json:
+        print(json.dumps(report.to_json(), indent=1))
+    else:
+        say(report.lines())
+    return PASS if report.all_killed else BROKEN
+
+
+def open_backends(names: Sequence[str]) -> tuple[list[Backend], dict[str, str]]:
+    """The backends of these names; of none, all that are installed, and why others are not.
+
+    Raises UsageError for an unknown name, BackendMissing for one that was asked for by name.
+    """
+    if names:
+        return [backend(name) for name in dict.fromkeys(names)], {}
+    reasons = {name: reason for name, reason in availability().items() if name in DEFAULT_BACKENDS}
+    not_run = {name: reason for name, reason in reasons.items() if reason is not None}
+    return [backend(name) for name in DEFAULT_BACKENDS if name not in not_run], not_run
+
+
+def verdict(found: SuiteRun, replay: Any) -> str:
+    line = verdict_line(found)
+    if replay and not replay.ok:
+        return line + "; the flights DIFFER"
+    return line + (f"; {replay.days} days of flights equal" if replay else "")
+
+
+def say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
+
+
+class progress_bar:  # noqa: N801  # a context manager, read as a verb
+    """Progress on standard error while something takes longer than two seconds."""
+
+    def __enter__(self) -> Any:
+        self.console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self.progress = Progress(*columns, console=self.console, transient=True)
+        self.task = self.progress.add_task("starting", total=None)
+        self.progress.start()
+        return self.update
+
+    def update(self, text: str, done: int, total: int) -> None:
+        self.progress.update(self.task, description=text, completed=done, total=total or None)
+
+    def __exit__(self, *exception: object) -> None:
+        self.progress.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,435 @@
+"""The suite: cells of operator × kind of change, filled by random cases, for any backend.
+
+A run draws shapes (queries), and for each shape cases (histories). The meaning is computed
+once per case and shared; every backend is judged against it at every tick. A cell is ok
+when every case of it was equal, and its number of cases is always shown beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, Backend, Observed, RunsMany
+from deltaproof.conformance.case import Case
+from deltaproof.conformance.generate import Shape, shapes
+from deltaproof.conformance.histories import KINDS, NEEDS
+from deltaproof.conformance.judge import (
+    Difference,
+    Expected,
+    Judge,
+    Oracle,
+    run_case,
+    run_cases,
+)
+from deltaproof.conformance.shrink import Budget, failing_on, shrink
+from deltaproof.reference.errors import DeltaproofError, EvaluationError, UsageError
+
+CASES_PER_SHAPE = 1_250
+SHRINKS_PER_BACKEND = 8
+TICK_BY_TICK = 4  # cases that a batching backend also runs with one job per tick
+VACUOUS_PROBE, VACUOUS_SHARE = 12, 0.34  # a shape whose view hardly ever changes is not used
+
+Cell = tuple[str, str]
+Progress = Callable[[str, int, int], None]
+
+
+def cell_id(cell: Cell) -> str:
+    return "@".join(cell)
+
+
+def all_cells() -> list[Cell]:
+    """Every cell, operators first.
+
+    >>> len(all_cells()), cell_id(all_cells()[0])
+    (156, 'filter@insert')
+    """
+    return [(operator, kind) for operator in OPERATOR_CAPABILITIES for kind in KINDS]
+
+
+def select_cells(words: Sequence[str]) -> list[Cell]:
+    """The cells that these words name: "distinct@null", an operator, or "@null".
+
+    Raises UsageError for a word that names none.
+
+    >>> [cell_id(cell) for cell in select_cells(["distinct@null"])], len(select_cells(["@null"]))
+    (['distinct@null'], 13)
+    """
+    chosen: dict[Cell, None] = {}
+    for word in words:
+        operator, _, kind = word.partition("@")
+        found = [
+            cell
+            for cell in all_cells()
+            if (not operator or cell[0] == operator or cell[0].startswith(f"{operator}."))
+            and (not kind or cell[1] == kind)
+        ]
+        if not found or word == "@":
+            raise UsageError(
+                f"unknown cell {word!r}: a cell is OPERATOR@KIND, OPERATOR or @KIND; operators: "
+                f"{', '.join(OPERATOR_CAPABILITIES)}; kinds: {', '.join(KINDS)}"
+            )
+        chosen |= dict.fromkeys(found)
+    return list(chosen) or all_cells()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One class of failure on one backend: its shrunk case, and where it is kept."""
+
+    backend: str
+    cell: Cell
+    kind: str  # a Difference.kind
+    cases: int  # how many cases failed in this way
+    first: int  # the number of the first failing case in this run, from 1
+    case: Case
+    difference: Difference
+    observed: list[Observed]
+    sizes: tuple[tuple[int, int, int], tuple[int, int, int]]  # operators, ticks, rows
+    path: Path | None = None
+
+
+@dataclass
+class BackendRun:
+    """What one backend did in a run."""
+
+    name: str
+    engine: str
+    tolerance: float
+    cells: dict[Cell, Counter[str]] = field(default_factory=dict)  # verdict → cases
+    cases: int = 0
+    seconds: float = 0.0
+    single_cases: int = 0  # of those, run with one job per tick
+    single_seconds: float = 0.0
+    failures: list[Failure] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    failed_cases: set[str] = field(default_factory=set)
+
+    def count(self, cells: Sequence[Cell], verdict: str, number: int = 1) -> None:
+        for cell in cells:
+            self.cells.setdefault(cell, Counter())[verdict] += number
+
+    @property
+    def rate(self) -> float:
+        return self.cases / self.seconds if self.seconds else 0.0
+
+    @property
+    def single_rate(self) -> float:
+        return self.single_cases / self.single_seconds if self.single_seconds else 0.0
+
+
+@dataclass
+class SuiteRun:
+    """What a run of the suite found."""
+
+    seed: int
+    backends: list[BackendRun]
+    not_run: dict[str, str]
+    cases: int = 0
+    ticks: int = 0
+    shapes: int = 0
+    vacuous: int = 0
+    refused: int = 0  # cases whose query has no value, such as an overflow
+    generate_seconds: float = 0.0
+    oracle_seconds: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def suspects(self) -> list[str]:
+        """Cases on which two independent SQL oracles both contradict the reference."""
+        oracles = [run for run in self.backends if run.name in ("sqlite", "duckdb")]
+        if len(oracles) < 2:
+            return []
+        return sorted(set.intersection(*[run.failed_cases for run in oracles]))
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 nonconformant, 2 unknown, 5 the reference itself is suspect."""
+        if self.suspects:
+            return 5
+        if any(run.failures for run in self.backends):
+            return 1
+        return 2 if any(run.unknown for run in self.backends) else 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The cases of one shape, with what the meaning says of each."""
+
+    shape: Shape
+    cases: list[Case]
+    expected: list[Expected]
+
+
+class Suite:
+    """Runs random cases on backends until there are enough, or the time is over."""
+
+    def __init__(
+        self,
+        backends: Sequence[Backend],
+        not_run: dict[str, str],
+        seed: int,
+        cells: Sequence[Cell],
+        out: Path | None,
+        progress: Progress,
+    ) -> None:
+        self.backends = backends
+        self.run = SuiteRun(
+            seed,
+            [BackendRun(each.name, each.describe(), each.tolerance) for each in backends],
+            not_run,
+        )
+        self.cells = cells
+        self.operators = list(dict.fromkeys(operator for operator, _ in cells))
+        self.kinds = list(dict.fromkeys(kind for _, kind in cells))
+        self.out = out
+        self.progress = progress
+
+    def go(self, cases: int, seconds: float | None) -> SuiteRun:
+        """Runs about this many cases, or for this long; every operator gets its shape."""
+        start = time.perf_counter()
+        number = max(len(self.operators), -(-cases // CASES_PER_SHAPE))
+        per_shape = max(len(self.kinds), -(-cases // number))
+        for shape in islice(self.useful_shapes(), None if seconds else number):
+            done = time.perf_counter() - start
+            if seconds and done >= seconds:
+                break
+            if seconds:
+                self.progress("random cases", int(done), int(seconds))
+            else:
+                self.progress("random cases", self.run.cases, cases)
+            self.run_shape(shape, per_shape)
+        self.run.seconds = time.perf_counter() - start
+        self.progress("random cases", 1, 1)
+        return self.run
+
+    def useful_shapes(self) -> Iterator[Shape]:
+        """The seed's shapes, without those whose view hardly ever changes."""
+        for shape in shapes(self.run.seed, self.operators):
+            probe = self.expected(shape, [shape.case("churn", -n) for n in range(1, VACUOUS_PROBE)])
+            if sum(each.vacuous for each in probe.expected) <= VACUOUS_SHARE * len(probe.cases):
+                yield shape
+
+    def expected(self, shape: Shape, cases: Sequence[Case]) -> Batch:
+        """The cases that have a meaning, with it."""
+        oracle = Oracle(shape.query)
+        kept, expected = [], []
+        for case in cases:
+            try:
+                expected.append(oracle.expected(case))
+                kept.append(case)
+            except EvaluationError:
+                self.run.refused += 1
+        return Batch(shape, kept, expected)
+
+    def run_shape(self, shape: Shape, number: int) -> None:
+        run = self.run
+        start = time.perf_counter()
+        cases = list(islice(shape.cases(self.kinds), number))
+        generated = time.perf_counter()
+        batch = self.expected(shape, cases)
+        run.oracle_seconds += time.perf_counter() - generated
+        run.generate_seconds += generated - start
+        run.shapes += 1
+        run.cases += len(batch.cases)
+        run.ticks += sum(len(case.ticks) for case in batch.cases)
+        run.vacuous += sum(each.vacuous for each in batch.expected)
+        for backend, record in zip(self.backends, run.backends, strict=True):
+            self.run_backend(backend, record, batch)
+
+    def run_backend(self, backend: Backend, record: BackendRun, batch: Batch) -> None:
+        """Runs what the backend declares it can, and counts the rest as unsupported."""
+        supported = batch.shape.needs <= backend.capabilities
+        chosen = []
+        for number, case in enumerate(batch.cases):
+            kind = case.cell[1:]
+            if supported and NEEDS.get(kind) in (None, *backend.capabilities):
+                chosen.append(number)
+            else:
+                record.count(self.cells_of(batch.shape, kind), "unsupported")
+        if not chosen:
+            return
+        start = time.perf_counter()
+        verdicts = self.verdicts(backend, [batch.cases[n] for n in chosen])
+        judge = Judge(batch.shape.query.schema, backend.tolerance)
+        differences: dict[int, Difference] = {}
+        places = {number: record.cases + place for place, number in enumerate(chosen, 1)}
+        for number, observed in zip(chosen, verdicts, strict=True):
+            cells = self.cells_of(batch.shape, batch.cases[number].cell[1:])
+            if isinstance(observed, str):
+                record.unknown.append(f"{batch.cases[number].identity}: {observed}")
+                record.count(cells, "unknown")
+            elif found := judge.difference(batch.expected[number], observed):
+                differences[number] = found
+            else:
+                record.count(cells, "ok")
+        record.seconds += time.perf_counter() - start
+        record.cases += len(chosen)
+        self.record_failures(backend, record, batch, differences, places)
+        if isinstance(backend, RunsMany) and not record.single_cases:
+            self.run_tick_by_tick(backend, record, batch, chosen)
+
+    def verdicts(
+        self, backend: Backend, cases: Sequence[Case]
+    ) -> list[list[Observed] | str]:
+        """What was observed of each case, or how the backend failed on it.
+
+        A batch that fails is halved until the cases that fail alone are found.
+        """
+        try:
+            return list(run_cases(backend, cases))
+        except DeltaproofError as error:
+            if len(cases) == 1:
+                return [str(error)]
+        middle = len(cases) // 2
+        return self.verdicts(backend, cases[:middle]) + self.verdicts(backend, cases[middle:])
+
+    def run_tick_by_tick(
+        self, backend: Backend, record: BackendRun, batch: Batch, chosen: Sequence[int]
+    ) -> None:
+        """A few cases with one job per tick: another plan, and what multiplexing saves."""
+        judge = Judge(batch.shape.query.schema, backend.tolerance)
+        start = time.perf_counter()
+        differences = {}
+        for number in chosen[:TICK_BY_TICK]:
+            observed = run_case(backend, batch.cases[number])
+            if found := judge.difference(batch.expected[number], observed):
+                differences[number] = found
+            record.single_cases += 1
+        record.single_seconds = time.perf_counter() - start
+        self.record_failures(backend, record, batch, differences, dict.fromkeys(chosen, 0))
+
+    def cells_of(self, shape: Shape, kind: str) -> list[Cell]:
+        chosen = shape.query.capabilities()
+        return [(name, kind) for name in self.operators if name in chosen]
+
+    def record_failures(
+        self,
+        backend: Backend,
+        record: BackendRun,
+        batch: Batch,
+        found: dict[int, Difference],
+        places: dict[int, int],
+    ) -> None:
+        """One failure per class of difference, shrunk; the other cases of it are counted."""
+        by_class: dict[str, list[int]] = {}
+        for number, difference in found.items():
+            by_class.setdefault(difference.kind, []).append(number)
+            record.failed_cases.add(batch.cases[number].identity)
+        for kind, numbers in by_class.items():
+            case = batch.cases[numbers[0]]
+            if len(record.failures) < SHRINKS_PER_BACKEND:
+                first = places[numbers[0]]
+                failure = self.shrunk(backend, case, found[numbers[0]], len(numbers), first)
+                record.failures.append(failure)
+                record.count([failure.cell], "fails", len(numbers))
+            else:
+                record.count(self.cells_of(batch.shape, case.cell[1:]), "fails", len(numbers))
+
+    def shrunk(
+        self, backend: Backend, case: Case, found: Difference, cases: int, first: int
+    ) -> Failure:
+        """The failure as a small case in a file of its own."""
+        self.progress(f"shrinking a failure on {backend.name}", 0, 1)
+        result = shrink(
+            case,
+            failing_on(backend, found.kind),
+            Budget(),
+            signed="weights.signed" in backend.capabilities,
+        )
+        kind = case.cell[1:]
+        operators = result.case.query.operators() or case.query.operators()
+        cell = (operators[-1].capabilities()[0], kind)
+        observed, difference = self.observe(backend, result.case, found)
+        small = result.case.with_notes(
+            found={"backend": backend.name, "class": found.kind, "seed": self.run.seed}
+        )
+        small = Case(
+            small.query, small.ticks, cell_id(cell), f"{found.kind} on {backend.name}",
+            small.restarts, small.notes,
+        )
+        path = small.save(self.out) if self.out else None
+        return Failure(
+            backend.name, cell, found.kind, cases, first, small, difference, observed,
+            (size(case), size(result.case)), path,
+        )
+
+    @staticmethod
+    def observe(
+        backend: Backend, case: Case, fallback: Difference
+    ) -> tuple[list[Observed], Difference]:
+        """The small case once more, for the explanation."""
+        (observed,) = run_cases(backend, [case])
+        expected = Oracle(case.query).expected(case)
+        judge = Judge(case.query.schema, backend.tolerance)
+        return observed, judge.difference(expected, observed) or fallback
+
+
+def size(case: Case) -> tuple[int, int, int]:
+    """(operators, ticks, rows) of a case."""
+    return len(case.query.operators()), len(case.ticks), case.rows
+
+
+def status(tally: Counter[str] | None) -> str:
+    """The one verdict of a cell: fails over unknown over ok over unsupported."""
+    for verdict in ("fails", "unknown", "ok", "unsupported"):
+        if tally and tally[verdict]:
+            return verdict
+    return "not run"
+
+
+def outcome(run: SuiteRun) -> dict[str, Any]:
+    """The run as JSON: every cell of every backend with its number of cases."""
+    return {
+        "seed": run.seed,
+        "cases": run.cases,
+        "ticks": run.ticks,
+        "shapes": run.shapes,
+        "vacuous": run.vacuous,
+        "refused": run.refused,
+        "seconds": round(run.seconds, 3),
+        "generate_cases_per_second": rate(run.cases, run.generate_seconds),
+        "oracle_cases_per_second": rate(run.cases, run.oracle_seconds),
+        "not_run": run.not_run,
+        "suspect_reference": run.suspects,
+        "backends": [backend_outcome(each) for each in run.backends],
+    }
+
+
+def backend_outcome(run: BackendRun) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "engine": run.engine,
+        "tolerance": run.tolerance,
+        "cases": run.cases,
+        "cases_per_second": rate(run.cases, run.seconds),
+        "tick_by_tick": {
+            "cases": run.single_cases,
+            "cases_per_second": rate(run.single_cases, run.single_seconds),
+        },
+        "cells": {
+            cell_id(cell): {"verdict": status(tally), **tally} for cell, tally in run.cells.items()
+        },
+        "unknown": run.unknown,
+        "failures": [
+            {
+                "cell": cell_id(failure.cell),
+                "class": failure.kind,
+                "cases": failure.cases,
+                "first_case": failure.first,
+                "file": str(failure.path) if failure.path else None,
+                "case": failure.case.to_json(),
+                "tick": failure.difference.tick,
+            }
+            for failure in run.failures
+        ],
+    }
+
+
+def rate(number: int, seconds: float) -> float:
+    return round(number / seconds, 2) if seconds else 0.0
