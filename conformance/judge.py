@@ -48,7 +48,7 @@ class Difference:
 
     @property
     def kind(self) -> str:
-        """missing-row, extra-row, wrong-weight or type, with what was compared.
+        """missing-row, extra-row, wrong-weight, zero-weight or type, with what was compared.
 
         >>> Difference(1, "contents", ZSet({("a",): 1}), ZSet()).kind
         'contents/missing-row'
@@ -56,6 +56,8 @@ class Difference:
         if self.what == "type":
             return "type"
         rows = {row for row in {*self.expected, *self.got} if self.expected[row] != self.got[row]}
+        if not rows:  # equal weights, but a zero was kept
+            return f"{self.what}/zero-weight"
         if all(row in self.expected and row in self.got for row in rows):
             return f"{self.what}/wrong-weight"
         missing = any(row not in self.got for row in rows)

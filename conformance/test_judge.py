@@ -1,0 +1,83 @@
+"""The judge sees every way in which a view can be wrong, and nothing else."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from deltaproof.conformance.adapter import Observed
+from deltaproof.conformance.case import Case
+from deltaproof.conformance.judge import Expected, Judge, Oracle
+from deltaproof.reference.types import NAN, Schema
+from deltaproof.reference.zset import ZSet
+
+CASE = Case.from_json(
+    {
+        "tables": {"t": "k BIGINT, x DOUBLE"},
+        "query": {"table": "t"},
+        "ticks": [{"t": [[[1, 0.1], 2]]}, {"t": [[[1, 0.1], -1]]}],
+    }
+)
+SCHEMA = CASE.query.schema
+EXPECTED = Oracle(CASE.query).expected(CASE)
+RIGHT = [Observed(*pair) for pair in zip(EXPECTED.contents, EXPECTED.deltas, strict=True)]
+
+
+def test_what_is_right_is_equal_with_or_without_changes() -> None:
+    judge = Judge(SCHEMA)
+    assert judge.difference(EXPECTED, RIGHT) is None
+    assert judge.difference(EXPECTED, [Observed(read, None) for read, _ in RIGHT]) is None
+    assert judge.difference(EXPECTED, [Observed(None, delta) for _, delta in RIGHT]) is None
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [
+        (Observed(ZSet(), None), "contents/missing-row"),
+        (Observed(ZSet({(1, 0.1): 2}), None), "contents/wrong-weight"),
+        (Observed(ZSet({(1, 0.1): 1, (2, 0.1): 1}), None), "contents/extra-row"),
+        (Observed(None, ZSet()), "delta/missing-row"),
+        (Observed(ZSet({(1, 0.1): 1}), ZSet({(1, 0.1): -2})), "delta/wrong-weight"),
+        (Observed(ZSet({(1.0, 0.1): 1}), None), "type"),
+        (Observed(ZSet({(True, 0.1): 1}), None), "type"),
+        (Observed(ZSet({(1, Decimal("0.1")): 1}), None), "type"),
+        (Observed(ZSet({(1, 0.1, None): 1}), None), "type"),
+        (Observed(ZSet.trusted({(1, 0.1): 1, (9, 0.1): 0}), None), "contents/zero-weight"),
+    ],
+)
+def test_each_way_to_be_wrong_has_its_name_and_its_tick(second: Observed, kind: str) -> None:
+    first = RIGHT[0] if second.contents is not None else Observed(None, RIGHT[0].delta)
+    found = Judge(SCHEMA).difference(EXPECTED, [first, second])
+    assert found is not None
+    assert (found.tick, found.kind) == (2, kind)
+
+
+def test_a_not_null_column_that_shows_null_is_a_type_fault() -> None:
+    judge = Judge(Schema.parse("n BIGINT NOT NULL"))
+    expected = Expected((ZSet({(0,): 1}),), (ZSet({(0,): 1}),))
+    found = judge.difference(expected, [Observed(ZSet({(None,): 1}), None)])
+    assert found is not None
+    assert "NOT NULL, got NULL" in found.message
+
+
+@pytest.mark.parametrize(
+    ("value", "equal"), [(0.1 + 1e-12, True), (0.1 + 1e-3, False), (None, False), (NAN, False)]
+)
+def test_doubles_are_compared_within_the_declared_tolerance_only(value: Any, equal: bool) -> None:
+    near = [RIGHT[0], Observed(ZSet({(1, value): 1}), None)]
+    assert (Judge(SCHEMA, 1e-9).difference(EXPECTED, near) is None) is equal
+    assert Judge(SCHEMA).difference(EXPECTED, near) is not None
+
+
+def test_the_tolerance_never_forgives_a_weight_or_another_column() -> None:
+    judge = Judge(SCHEMA, 1e-9)
+    for wrong in (ZSet({(1, 0.1 + 1e-12): 2}), ZSet({(2, 0.1 + 1e-12): 1})):
+        assert judge.difference(EXPECTED, [RIGHT[0], Observed(wrong, None)]) is not None
+
+
+def test_a_case_whose_view_hardly_changes_is_vacuous() -> None:
+    assert not EXPECTED.vacuous
+    still = Case(CASE.query, CASE.ticks[:1] * 1 + ({}, {}))
+    assert Oracle(still.query).expected(still).vacuous
