@@ -67,13 +67,16 @@ class Session(Protocol):
 
 
 @runtime_checkable
-class ShowsChanges(Protocol):
-    def changes(self, view: str) -> ZSet:
-        """The output delta of the last tick."""
+class ShowsChanges(Session, Protocol):
+    """A session that shows the output delta of the last tick."""
+
+    def changes(self, view: str) -> ZSet: ...
 
 
 @runtime_checkable
-class Restarts(Protocol):
+class Restarts(Session, Protocol):
+    """A session that can be stopped and started again."""
+
     def checkpoint(self) -> Any:
         """All that must survive a restart."""
 
@@ -95,7 +98,9 @@ class Backend(Protocol):
 
 
 @runtime_checkable
-class RunsMany(Protocol):
+class RunsMany(Backend, Protocol):
+    """A backend that runs all cases of one query at once."""
+
     def run_many(self, query: Query, streams: Sequence[Stream]) -> list[list[Observed]]:
         """Every stream fed to its own copy of the view: what was observed, by stream and tick."""
 

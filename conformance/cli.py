@@ -28,9 +28,7 @@ from deltaproof.conformance.suite import Suite, SuiteRun, outcome, select_cells
 from deltaproof.reference.errors import (
     BackendError,
     BackendMissing,
-    CaseError,
     DeltaproofError,
-    UsageError,
 )
 
 PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
@@ -49,7 +47,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         return command.main(args=arguments, prog_name="deltaproof", standalone_mode=False) or PASS
     except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
+        click.echo(error.format_message())
         return USAGE
     except click.ClickException as error:
         return complain(error.format_message())
@@ -64,11 +62,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def complain(message: str, code: int = USAGE) -> int:
-    print(f"deltaproof: {' '.join(message.split())}", file=sys.stderr)
+    click.echo(f"deltaproof: {' '.join(message.split())}", err=True)
     return code
 
 
-class Seconds(click.ParamType):
+class Seconds(click.ParamType[float]):
     """A duration: 60s, 5m, 2h, or a plain number of seconds."""
 
     name = "duration"
@@ -76,9 +74,10 @@ class Seconds(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, float):
             return value
-        if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value)):
-            return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
-        self.fail(f"{value!r} is not a duration like 60s, 5m or 2h", param, ctx)
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
+        if match is None:
+            self.fail(f"{value!r} is not a duration like 60s, 5m or 2h", param, ctx)
+        return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 @click.group(no_args_is_help=True)
@@ -99,7 +98,9 @@ def command() -> None:
 @click.option("--for", "seconds", type=Seconds(), help="Run for this long instead: 60s, 5m.")
 @click.option("--days", type=click.IntRange(1, 365), help=f"Days of flights ({DEFAULT_DAYS}).")
 @click.option("--flights/--no-flights", default=None, help="Replay the real stream of flights.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/cases"), show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("out/cases"), show_default=True
+)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
 def conform(
     cells: tuple[str, ...],
@@ -137,7 +138,9 @@ def conform(
     code = found.exit_code or (NONCONFORMANT if replay and not replay.ok else PASS)
     if as_json:
         document = outcome(found) | {"exit": code}
-        print(json.dumps(document | ({"flights": replay.to_json()} if replay else {}), indent=1))
+        click.echo(
+            json.dumps(document | ({"flights": replay.to_json()} if replay else {}), indent=1)
+        )
         return code
     say(suite_lines(found))
     if replay:
@@ -172,12 +175,12 @@ def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
             lines = [f"EQUAL at every tick: {each.name} ({each.describe()})"]
         else:
             code = NONCONFORMANT
-            outcomes[-1] |= {"difference": explain_json(case, found, each.name, file, observed)}
-            lines = [explain(case, found, each.name, file, observed)]
+            outcomes[-1] |= {"difference": explain_json(case, found, each.name, file, observed=observed)}
+            lines = [explain(case, found, each.name, file, observed=observed)]
         if not as_json:
             say(lines)
     if as_json:
-        print(json.dumps({"case": case.identity, "outcomes": outcomes}))
+        click.echo(json.dumps({"case": case.identity, "outcomes": outcomes}))
     return code
 
 
@@ -198,7 +201,7 @@ def mutants(names: tuple[str, ...], seed: int, as_json: bool) -> int:
     with progress_bar() as progress:
         report = run_mutants(names, seed, progress)
     if as_json:
-        print(json.dumps(report.to_json(), indent=1))
+        click.echo(json.dumps(report.to_json(), indent=1))
     else:
         say(report.lines())
     return PASS if report.all_killed else BROKEN
@@ -225,10 +228,10 @@ def verdict(found: SuiteRun, replay: Any) -> str:
 
 def say(lines: Iterable[str]) -> None:
     for line in lines:
-        print(line, flush=True)
+        click.echo(line)
 
 
-class progress_bar:  # noqa: N801  # a context manager, read as a verb
+class progress_bar:  # a context manager, read as a verb
     """Progress on standard error while something takes longer than two seconds."""
 
     def __enter__(self) -> Any:

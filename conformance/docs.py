@@ -1,7 +1,7 @@
 """The operator table of the README, made from the declarations.
 
-    python -m deltaproof.conformance.docs            writes it
-    python -m deltaproof.conformance.docs --check    exit 1 when it is out of date
+python -m deltaproof.conformance.docs            writes it
+python -m deltaproof.conformance.docs --check    exit 1 when it is out of date
 """
 
 from __future__ import annotations

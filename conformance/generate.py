@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import count, islice
 from random import Random
 
-from deltaproof.conformance.adapter import CAPABILITIES, OPERATOR_CAPABILITIES, needs
+from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, needs
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.histories import KINDS, NEEDS, History, Pool
 from deltaproof.reference.errors import SchemaError
@@ -25,6 +25,7 @@ from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.join import Join
 from deltaproof.reference.operators.union_all import UnionAll
 from deltaproof.reference.query import Apply, Query, Table, apply
+from deltaproof.reference.scalar_sample import sample_predicate
 from deltaproof.reference.types import (
     ARRAY,
     BIGINT,
@@ -164,7 +165,8 @@ def sample_query(random: Random, tables: Sequence[Table], depth: int) -> Query:
         """The other input: for a union one of equal types, for a join one of other names."""
         other = grow(random.randrange(depth))
         if kind is UnionAll and other.schema.types != left.schema.types:
-            return random.choice((left, apply(Filter.sample(random, left.schema), left)))
+            some = Filter(sample_predicate(random, left.schema))
+            return random.choice((left, apply(some, left)))
         if kind is Join:
             return other.prefix(next(fresh)) if clashes(left.schema, other.schema) else other
         return other

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from deltaproof.conformance.adapter import Backend, Observed, RunsMany
+from deltaproof.conformance.adapter import (
+    Backend,
+    Observed,
+    Restarts,
+    RunsMany,
+    Session,
+    ShowsChanges,
+)
 from deltaproof.conformance.case import Case
 from deltaproof.reference.query import Query
 from deltaproof.reference.types import DOUBLE, Row, Schema, Value
@@ -97,25 +105,31 @@ def run_case(backend: Backend, case: Case) -> list[Observed]:
     """The case, tick by tick, through a session of the backend."""
     views = {VIEW: case.query}
     session = backend.open(case.tables, views)
-    changes = getattr(session, "changes", None)  # optional, see adapter
+    shows = isinstance(session, ShowsChanges)
     try:
         observed = []
         for number, tick in enumerate(case.ticks, 1):
             session.step(tick)
-            observed.append(Observed(session.read(VIEW), changes(VIEW) if changes else None))
+            delta = cast(ShowsChanges, session).changes(VIEW) if shows else None
+            observed.append(Observed(session.read(VIEW), delta))
             if number in case.restarts:
-                saved = session.checkpoint()
-                session.close()
-                session = backend.open(case.tables, views)
-                session.restore(saved)
-                changes = getattr(session, "changes", None)
+                session = restarted(backend, case, session)
         return observed
     finally:
         session.close()
 
 
+def restarted(backend: Backend, case: Case, session: Session) -> Session:
+    """A new session that continues where this one stops, from its checkpoint alone."""
+    saved = cast(Restarts, session).checkpoint()
+    session.close()
+    fresh = backend.open(case.tables, {VIEW: case.query})
+    cast(Restarts, fresh).restore(saved)
+    return fresh
+
+
 def run_cases(backend: Backend, cases: Sequence[Case]) -> list[list[Observed]]:
-    """Cases of one query: in one batch when the backend can, else (and with restarts) one by one."""
+    """Cases of one query: in one batch when the backend can, but one by one with restarts."""
     together = [case for case in cases if not case.restarts]
     if not (together and isinstance(backend, RunsMany)):
         return [run_case(backend, case) for case in cases]

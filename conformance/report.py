@@ -14,6 +14,13 @@ from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.suite import BackendRun, Failure, SuiteRun, status
 from deltaproof.reference.show import RULED, table_text
 
+HEADERS = {  # so that the grid fits a terminal of 100 columns
+    "duplicate": "dup",
+    "resurrect": "resur",
+    "empty-out": "empty",
+    "both-sides": "both",
+    "multi-table": "multi",
+}
 LETTERS = {"ok": None, "fails": "X", "unknown": "?", "unsupported": "-", "not run": "."}
 
 
@@ -52,10 +59,10 @@ def engine_lines(run: SuiteRun) -> Iterator[str]:
 
 def grid_lines(backends: Sequence[BackendRun]) -> Iterator[str]:
     """Operators × kinds of change: a letter for each backend that was equal in every case."""
-    table = Table(box=RULED, pad_edge=False, show_edge=False)
+    table = Table(box=RULED, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("operator")
     for kind in KINDS:
-        table.add_column(kind)
+        table.add_column(HEADERS.get(kind, kind))
     table.add_column("cases", justify="right")
     for operator in OPERATOR_CAPABILITIES:
         tallies = [
@@ -111,7 +118,11 @@ def rate_lines(run: SuiteRun) -> Iterator[str]:
 
 def failure_lines(failure: Failure) -> Iterator[str]:
     text = explain(
-        failure.case, failure.difference, failure.backend, failure.path, failure.observed
+        failure.case,
+        failure.difference,
+        failure.backend,
+        failure.path,
+        observed=failure.observed,
     )
     yield from text.splitlines()
     before, after = failure.sizes
@@ -131,8 +142,8 @@ def verdict_line(run: SuiteRun) -> str:
     unknown = [each.name for each in run.backends if each.unknown]
     if unknown:
         return f"UNKNOWN: {', '.join(unknown)} did not answer every case"
-    names = ", ".join(f"{each.name} ({each.cases:,})" for each in run.backends)
-    return f"EQUAL at every tick: {names}" if run.cases else "no case was run"
+    equal = ", ".join(f"{each.name} ({each.cases:,})" for each in run.backends if each.cases)
+    return f"EQUAL at every tick: {equal}" if equal else "UNKNOWN: no case was run"
 
 
 def per_second(number: int, seconds: float) -> str:

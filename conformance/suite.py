@@ -47,7 +47,7 @@ def all_cells() -> list[Cell]:
     """Every cell, operators first.
 
     >>> len(all_cells()), cell_id(all_cells()[0])
-    (156, 'filter@insert')
+    (144, 'filter@insert')
     """
     return [(operator, kind) for operator in OPERATOR_CAPABILITIES for kind in KINDS]
 
@@ -58,7 +58,7 @@ def select_cells(words: Sequence[str]) -> list[Cell]:
     Raises UsageError for a word that names none.
 
     >>> [cell_id(cell) for cell in select_cells(["distinct@null"])], len(select_cells(["@null"]))
-    (['distinct@null'], 13)
+    (['distinct@null'], 12)
     """
     chosen: dict[Cell, None] = {}
     for word in words:
@@ -154,7 +154,8 @@ class SuiteRun:
             return 5
         if any(run.failures for run in self.backends):
             return 1
-        return 2 if any(run.unknown for run in self.backends) else 0
+        unknown = any(run.unknown for run in self.backends)
+        return 2 if unknown or not any(run.cases for run in self.backends) else 0
 
 
 @dataclass(frozen=True)
@@ -274,9 +275,7 @@ class Suite:
         if isinstance(backend, RunsMany) and not record.single_cases:
             self.run_tick_by_tick(backend, record, batch, chosen)
 
-    def verdicts(
-        self, backend: Backend, cases: Sequence[Case]
-    ) -> list[list[Observed] | str]:
+    def verdicts(self, backend: Backend, cases: Sequence[Case]) -> list[list[Observed] | str]:
         """What was observed of each case, or how the backend failed on it.
 
         A batch that fails is halved until the cases that fail alone are found.
@@ -350,13 +349,25 @@ class Suite:
             found={"backend": backend.name, "class": found.kind, "seed": self.run.seed}
         )
         small = Case(
-            small.query, small.ticks, cell_id(cell), f"{found.kind} on {backend.name}",
-            small.restarts, small.notes,
+            small.query,
+            small.ticks,
+            cell_id(cell),
+            f"{found.kind} on {backend.name}",
+            small.restarts,
+            small.notes,
         )
         path = small.save(self.out) if self.out else None
         return Failure(
-            backend.name, cell, found.kind, cases, first, small, difference, observed,
-            (size(case), size(result.case)), path,
+            backend.name,
+            cell,
+            found.kind,
+            cases,
+            first,
+            small,
+            difference,
+            observed,
+            (size(case), size(result.case)),
+            path,
         )
 
     @staticmethod

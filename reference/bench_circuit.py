@@ -106,9 +106,7 @@ def stream(query: Query, rows: int) -> Iterator[Tick]:
         live[name].append(row)
         return row
 
-    yield {
-        name: ZSet([(fresh(name), 1) for _ in range(rows)], schemas[name]) for name in live
-    }
+    yield {name: ZSet([(fresh(name), 1) for _ in range(rows)], schemas[name]) for name in live}
     for _ in range(TICKS):
         tick = {}
         for name, alive in live.items():

@@ -27,7 +27,7 @@ from deltaproof.reference.operator import Increment, zset_from_json, zset_to_jso
 from deltaproof.reference.query import Apply, Query
 from deltaproof.reference.store import add_into
 from deltaproof.reference.types import Row, Schema
-from deltaproof.reference.zset import Entries, ZSet
+from deltaproof.reference.zset import RawEntries, ZSet
 
 VERSION = 1
 EMPTY = ZSet()
@@ -72,7 +72,9 @@ class Circuit:
             self.tables |= query.tables()
             for node in query.nodes():
                 self._place(node)
-        self._outputs = [(name, self._places[query]) for name, query in self.views.items()]
+        self._outputs = [
+            (name, self._places[query], query.schema) for name, query in self.views.items()
+        ]
         self.reset()
 
     def _place(self, query: Query) -> None:
@@ -93,7 +95,7 @@ class Circuit:
         for _, node in self._nodes:
             node.increment.clear()
 
-    def step(self, deltas: Mapping[str, ZSet | Entries]) -> dict[str, ZSet]:
+    def step(self, deltas: Mapping[str, ZSet | RawEntries]) -> dict[str, ZSet]:
         """Applies one tick: a delta for each table that changes. The output deltas, by view."""
         inputs = self.checked(deltas)
         values = [EMPTY] * len(self._places)
@@ -109,7 +111,7 @@ class Circuit:
                     ran.append(node.increment)
         except DeltaproofError as error:
             raise type(error)(f"tick {self.ticks + 1}, {node.label}: {error}") from None
-        outputs = {name: values[place] for name, place in self._outputs}
+        outputs = {name: values[place].typed(schema) for name, place, schema in self._outputs}
         for increment in ran:
             increment.commit()
         for name, output in outputs.items():
@@ -117,7 +119,7 @@ class Circuit:
         self.ticks += 1
         return outputs
 
-    def checked(self, deltas: Mapping[str, ZSet | Entries]) -> dict[str, ZSet]:
+    def checked(self, deltas: Mapping[str, ZSet | RawEntries]) -> dict[str, ZSet]:
         """The deltas, made canonical by the schemas of their tables."""
         checked = {}
         for name, delta in deltas.items():
@@ -176,7 +178,9 @@ class Circuit:
         saved = read_checkpoint(checkpoint)
         expected = {name: query.to_json() for name, query in circuit.views.items()}
         if saved["views"] != expected:
-            raise CheckpointError("the checkpoint is of other views: build the circuit it was made by")
+            raise CheckpointError(
+                "the checkpoint is of other views: build the circuit it was made by"
+            )
         if saved["tables"] != {name: schema.to_json() for name, schema in circuit.tables.items()}:
             raise CheckpointError("the checkpoint is of tables with other columns")
         try:

@@ -40,8 +40,9 @@ class Increment(Protocol):
     state and cannot fail. So a tick that fails anywhere changes nothing anywhere.
     """
 
-    def step(self, *deltas: ZSet) -> ZSet:
-        """The output's delta for these input deltas."""
+    @property
+    def step(self) -> Callable[..., ZSet]:
+        """The function from the inputs' deltas to the output's."""
 
     def commit(self) -> None:
         """The change staged by the last `step` becomes part of the state."""

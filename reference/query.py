@@ -291,10 +291,14 @@ def query_from_json(tree: Any, tables: Mapping[str, Schema], where: str) -> Quer
         return Table(name, tables[name])
     kinds = {kind.name: kind for kind in OPERATORS}
     if tree.get("op") not in kinds:
-        raise CaseError(f"{where}: unknown operator {tree.get('op')!r}: there are {', '.join(kinds)}")
+        raise CaseError(
+            f"{where}: unknown operator {tree.get('op')!r}: there are {', '.join(kinds)}"
+        )
     inputs = tree.get("inputs")
     if not isinstance(inputs, list):
-        raise CaseError(f"{where}: operator {tree['op']}: expected a list of inputs, got {inputs!r}")
+        raise CaseError(
+            f"{where}: operator {tree['op']}: expected a list of inputs, got {inputs!r}"
+        )
     place = f"{where}.{tree['op']}"
     over = [query_from_json(each, tables, f"{place}[{n}]") for n, each in enumerate(inputs)]
     try:

@@ -15,7 +15,7 @@ from deltaproof.reference.types import Value
 if TYPE_CHECKING:
     from deltaproof.reference.zset import ZSet
 
-RULED = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # one rule below the header
+RULED = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # one rule, below the header
 
 
 def zset_table(zset: ZSet) -> str:

@@ -1,8 +1,8 @@
 """The state of incremental operators follows the data: what cancels out takes no room.
 
-    add_into   weights += delta, in place, zeros removed
-    Index      rows by key, for joins
-    Values     the values of one group in order, for MIN and MAX
+add_into   weights += delta, in place, zeros removed
+Index      rows by key, for joins
+Values     the values of one group in order, for MIN and MAX
 """
 
 from __future__ import annotations
@@ -68,6 +68,10 @@ class Index:
                 bucket.pop(row, None)
                 if not bucket:
                     del rows[key]
+
+    def of(self, key: Row | None) -> dict[Row, Weight]:
+        """The rows with this key; none for None."""
+        return self.rows.get(key, {}) if key is not None else {}
 
     def items(self) -> Iterator[tuple[Row, Weight]]:
         for bucket in self.rows.values():

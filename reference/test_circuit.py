@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from deltaproof.reference.errors import (
 )
 from deltaproof.reference.query import count, min_, sum_, table
 from deltaproof.reference.scalar import col, lit
+from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
 
 ORDERS = table("orders", "id BIGINT, customer VARCHAR, amount BIGINT")
@@ -23,7 +25,8 @@ NAMES = table("names", "customer_id VARCHAR, name VARCHAR")
 JOINED = ORDERS.join(NAMES, on={"customer": "customer_id"})
 TOTALS = JOINED.group_by("name").aggregate(n=count(), total=sum_(col("amount")))
 
-TICKS = [
+Tick = dict[str, dict[Row, Any]]
+TICKS: list[Tick] = [
     {"orders": {(1, "x", 5): 1, (2, "y", 7): 1}, "names": {("x", "Xenia"): 1}},
     {"names": {("y", "Yves"): 1}, "orders": {(3, "y", 1): 1}},
     {},
@@ -90,13 +93,13 @@ def test_a_keyless_aggregate_restored_before_the_first_tick_still_shows_its_row(
     ],
 )
 def test_a_tick_that_fails_changes_nothing(
-    tick: dict[str, object], error: type[Exception], message: str
+    tick: Tick, error: type[Exception], message: str
 ) -> None:
     circuit = Circuit(TOTALS)
     circuit.step(TICKS[0])
     before = circuit.checkpoint()
     with pytest.raises(error, match=message):
-        circuit.step({"names": {("x", "Other"): 1}} | tick)  # type: ignore[dict-item]
+        circuit.step({"names": {("x", "Other"): 1}} | tick)
     assert circuit.checkpoint() == before
     assert circuit.step(TICKS[1])["view"] == ZSet({("Yves", 2, 8): 1})
 
@@ -114,9 +117,15 @@ def test_division_by_zero_names_the_operator_and_leaves_the_state() -> None:
     [
         ("no json", "JSON text"),
         ("[]", "has ticks, views"),
-        (json.dumps(json.loads(Circuit(TOTALS).checkpoint()) | {"nodes": None, "ticks": 1}), "broken"),
+        (
+            json.dumps(json.loads(Circuit(TOTALS).checkpoint()) | {"nodes": None, "ticks": 1}),
+            "broken",
+        ),
         (Circuit(JOINED).checkpoint(), "other views"),
-        (json.dumps(json.loads(Circuit(TOTALS).checkpoint()) | {"deltaproof_checkpoint": 9}), "version"),
+        (
+            json.dumps(json.loads(Circuit(TOTALS).checkpoint()) | {"deltaproof_checkpoint": 9}),
+            "version",
+        ),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(text: str, message: str) -> None:

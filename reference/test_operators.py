@@ -177,7 +177,9 @@ def samples(kind: type[Operator]) -> Iterator[tuple[Operator, list[Schema]]]:
 def delta(random: Random, schema: Schema) -> ZSet:
     """Up to four changes; values that meet."""
     rows = [
-        tuple(None if random.random() < 0.2 else sample_value(random, kind) for kind in schema.types)
+        tuple(
+            None if random.random() < 0.2 else sample_value(random, kind) for kind in schema.types
+        )
         for _ in range(random.randrange(5))
     ]
     return ZSet([(row, random.choice((-2, -1, 1, 1, 2))) for row in rows], schema)

@@ -136,9 +136,10 @@ class DECIMAL(Type):
     def units(self, value: Decimal) -> int:
         """The value as a whole number of 10^-scale. Raises RowError when it is not one."""
         sign, digits, exponent = value.as_tuple()
-        magnitude = int("".join(map(str, digits)) or "0")
+        magnitude: int = int("".join(map(str, digits)) or "0")
         shift = int(exponent) + self.scale
-        units, rest = (magnitude * 10**shift, 0) if shift >= 0 else divmod(magnitude, 10**-shift)
+        ten: int = 10 ** abs(shift)
+        units, rest = (magnitude * ten, 0) if shift >= 0 else divmod(magnitude, ten)
         if rest:
             raise RowError(f"expected {self}, got {value}, which has more decimal places")
         return -units if sign else units
@@ -204,7 +205,9 @@ class Timestamp(Type):
         try:
             return self.canonical(datetime.datetime.fromisoformat(value))
         except (TypeError, ValueError):
-            raise RowError(f"expected TIMESTAMP like '2013-01-31T10:00:00', got {value!r}") from None
+            raise RowError(
+                f"expected TIMESTAMP like '2013-01-31T10:00:00', got {value!r}"
+            ) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -349,7 +352,9 @@ class Schema:
     def index(self, name: str) -> int:
         """The position of a column. Raises SchemaError with the names there are."""
         if name not in self._positions:
-            raise SchemaError(f"unknown column {name!r}: there are {', '.join(self.names) or 'none'}")
+            raise SchemaError(
+                f"unknown column {name!r}: there are {', '.join(self.names) or 'none'}"
+            )
         return self._positions[name]
 
     def column(self, name: str) -> Column:
@@ -399,7 +404,9 @@ class Schema:
     def row_from_json(self, values: Any) -> Row:
         """The row that `row_to_json` wrote. Raises RowError naming the column that does not fit."""
         if not isinstance(values, list) or len(values) != len(self.columns):
-            raise RowError(f"expected a list of {len(self.columns)} values for ({self}), got {values!r}")
+            raise RowError(
+                f"expected a list of {len(self.columns)} values for ({self}), got {values!r}"
+            )
         row = []
         for column, value in zip(self.columns, values, strict=True):
             try:
@@ -409,9 +416,7 @@ class Schema:
         return self.row(row)
 
     def to_json(self) -> list[dict[str, Any]]:
-        return [
-            {"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in self.columns
-        ]
+        return [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in self.columns]
 
     @classmethod
     def from_json(cls, columns: Any) -> Schema:
@@ -441,10 +446,14 @@ def key_function(positions: Sequence[int]) -> Callable[[Row], Row]:
 
 def _column_from_json(column: Any) -> Column:
     if not isinstance(column, dict) or not isinstance(column.get("name"), str):
-        raise SchemaError(f'expected a column like {{"name": "k", "type": "BIGINT"}}, got {column!r}')
+        raise SchemaError(
+            f'expected a column like {{"name": "k", "type": "BIGINT"}}, got {column!r}'
+        )
     nullable = column.get("nullable", True)
     if not isinstance(nullable, bool):
-        raise SchemaError(f"column {column['name']}: nullable must be true or false, got {nullable!r}")
+        raise SchemaError(
+            f"column {column['name']}: nullable must be true or false, got {nullable!r}"
+        )
     return Column(column["name"], parse_type(str(column.get("type"))), nullable)
 
 

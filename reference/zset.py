@@ -18,6 +18,7 @@ from deltaproof.reference.types import Row, Schema
 
 Weight: TypeAlias = Any  # an int, or a symbolic weight; see `is_weight`
 Entries: TypeAlias = Mapping[Row, Weight] | Iterable[tuple[Row, Weight]]
+RawEntries: TypeAlias = Mapping[Row, Weight] | Iterable[tuple[Iterable[Any], Weight]]
 
 
 class ZSet:
@@ -54,7 +55,7 @@ class ZSet:
         self.schema = schema
 
     @classmethod
-    def of(cls, schema: Schema, entries: Entries) -> ZSet:
+    def of(cls, schema: Schema, entries: RawEntries) -> ZSet:
         """The Z-set of these entries, each row made canonical by the schema.
 
         Raises RowError for a row that does not fit, WeightError for a bad weight.
@@ -74,6 +75,10 @@ class ZSet:
         zset._weights = weights
         zset.schema = schema
         return zset
+
+    def typed(self, schema: Schema) -> ZSet:
+        """The same Z-set, known to hold canonical rows of this schema."""
+        return ZSet.trusted(self._weights, schema)
 
     def items(self) -> ItemsView[Row, Weight]:
         return self._weights.items()

@@ -217,9 +217,7 @@ class AggregateIncrement:
                     weights[value] = weights.get(value, 0) + weight
         return changes
 
-    def row_after(
-        self, key: Row, sums: list[Any], changes: dict[Row, list[Changes]]
-    ) -> Row | None:
+    def row_after(self, key: Row, sums: list[Any], changes: dict[Row, list[Changes]]) -> Row | None:
         """The group's output row once these are its sums; None when the group is not there."""
         if not (self.keyless or sums[ROWS] > 0):
             return None

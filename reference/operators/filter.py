@@ -50,7 +50,8 @@ class Filter(Operator):
 
     @classmethod
     def sample(cls, random: Random, *inputs: Schema) -> Self | None:
-        return cls(sample_predicate(random, *inputs))
+        (rows,) = inputs
+        return cls(sample_predicate(random, rows))
 
     def label(self) -> str:
         return f"filter {self.predicate}"

@@ -66,7 +66,7 @@ class Join(Operator):
             pairs = {
                 row + other: weight * match
                 for row, weight in left.items()
-                for other, match in index.rows.get(left_key(row), {}).items()
+                for other, match in index.of(left_key(row)).items()
             }
             return ZSet.trusted(without_zeros(pairs))
 
