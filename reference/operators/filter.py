@@ -32,6 +32,11 @@ class Filter(Operator):
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
+        if not isinstance(self.predicate, Expr):
+            raise SchemaError(
+                f"filter: expected an expression, got {self.predicate!r}; equality of a column "
+                "is col('k').eq(1), as == compares expressions"
+            )
         if (kind := self.predicate.type_in(rows)) != BOOLEAN:
             raise SchemaError(f"filter: expected a BOOLEAN predicate, got {kind} {self.predicate}")
         return rows
