@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -127,8 +126,7 @@ class Case:
         path = folder / f"{self.identity}.case.json"
         part = path.with_suffix(".part")
         part.write_text(self.text(), encoding="utf-8")
-        os.replace(part, path)
-        return path
+        return part.replace(path)
 
     def text(self) -> str:
         """The file's text: one line per key, so that a change of a case reads as a diff."""

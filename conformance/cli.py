@@ -175,7 +175,8 @@ def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
             lines = [f"EQUAL at every tick: {each.name} ({each.describe()})"]
         else:
             code = NONCONFORMANT
-            outcomes[-1] |= {"difference": explain_json(case, found, each.name, file, observed=observed)}
+            story = explain_json(case, found, each.name, file, observed=observed)
+            outcomes[-1] |= {"difference": story}
             lines = [explain(case, found, each.name, file, observed=observed)]
         if not as_json:
             say(lines)

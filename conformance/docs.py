@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     made = with_table(text)
     if "--check" in arguments:
         if made != text:
-            print("README.md: the operator table is out of date: run `make docs`", file=sys.stderr)
+            sys.stderr.write("README.md: the operator table is out of date: run `make docs`\n")
         return int(made != text)
     README.write_text(made, encoding="utf-8")
     return 0

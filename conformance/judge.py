@@ -44,8 +44,7 @@ class Expected:
 class Difference:
     """The first place where a backend is not what the meaning says.
 
-    tick: from 1; what: "contents", "delta" or "type"; class_: what kind of difference it is,
-    which a shrunk case must keep.
+    tick: from 1; what: "contents", "delta", "type" or "ticks"; message: for the last two.
     """
 
     tick: int
@@ -56,13 +55,13 @@ class Difference:
 
     @property
     def kind(self) -> str:
-        """missing-row, extra-row, wrong-weight, zero-weight or type, with what was compared.
+        """missing-row, extra-row, wrong-weight or zero-weight of what was compared; type; ticks.
 
         >>> Difference(1, "contents", ZSet({("a",): 1}), ZSet()).kind
         'contents/missing-row'
         """
-        if self.what == "type":
-            return "type"
+        if self.what in ("type", "ticks"):
+            return self.what
         rows = {row for row in {*self.expected, *self.got} if self.expected[row] != self.got[row]}
         if not rows:  # equal weights, but a zero was kept
             return f"{self.what}/zero-weight"
@@ -148,6 +147,10 @@ class Judge:
 
     def difference(self, expected: Expected, observed: Sequence[Observed]) -> Difference | None:
         """The first difference, or None: the square commutes."""
+        if len(observed) != len(expected.contents):
+            tick = min(len(observed), len(expected.contents)) + 1
+            message = f"expected {len(expected.contents)} ticks, got {len(observed)}"
+            return Difference(tick, "ticks", ZSet(), ZSet(), message)
         integral = ZSet()
         ticks = zip(expected.contents, expected.deltas, observed, strict=True)
         for tick, (contents, delta, (read, change)) in enumerate(ticks, 1):

@@ -29,8 +29,9 @@ def suite_lines(run: SuiteRun) -> Iterator[str]:
     yield from engine_lines(run)
     yield ""
     yield (
-        f"{run.cases:,} random cases of {run.shapes} queries, {run.ticks:,} ticks, seed {run.seed}; "
-        f"{run.vacuous:,} vacuous ({share(run.vacuous, run.cases)}), {run.refused:,} without a value"
+        f"{run.cases:,} random cases of {run.shapes} queries, {run.ticks:,} ticks, "
+        f"seed {run.seed}; {run.vacuous:,} vacuous ({share(run.vacuous, run.cases)}), "
+        f"{run.refused:,} without a value"
     )
     yield ""
     yield from grid_lines(run.backends)
@@ -76,7 +77,8 @@ def grid_lines(backends: Sequence[BackendRun]) -> Iterator[str]:
         table.add_row(operator, *cells, f"{judged:,}")
     yield from table_text(table).splitlines()
     names = ", ".join(
-        f"{letter} {each.name} equal" for letter, each in zip(letters(backends), backends)
+        f"{letter} {each.name} equal"
+        for letter, each in zip(letters(backends), backends, strict=True)
     )
     yield f"{names}; X fails, ? unknown, - unsupported (declared), . no case"
 

@@ -28,7 +28,7 @@ from deltaproof.conformance.judge import (
     run_cases,
 )
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
-from deltaproof.reference.errors import DeltaproofError, EvaluationError, UsageError
+from deltaproof.reference.errors import EvaluationError, UsageError
 
 CASES_PER_SHAPE = 1_250
 SHRINKS_PER_BACKEND = 8
@@ -282,9 +282,9 @@ class Suite:
         """
         try:
             return list(run_cases(backend, cases))
-        except DeltaproofError as error:
+        except Exception as error:  # noqa: BLE001  # whatever an engine raises is its crash
             if len(cases) == 1:
-                return [str(error)]
+                return [f"{type(error).__name__}: {error}"]
         middle = len(cases) // 2
         return self.verdicts(backend, cases[:middle]) + self.verdicts(backend, cases[middle:])
 
@@ -320,7 +320,7 @@ class Suite:
         for number, difference in found.items():
             by_class.setdefault(difference.kind, []).append(number)
             record.failed_cases.add(batch.cases[number].identity)
-        for kind, numbers in by_class.items():
+        for numbers in by_class.values():
             case = batch.cases[numbers[0]]
             if len(record.failures) < SHRINKS_PER_BACKEND:
                 first = places[numbers[0]]

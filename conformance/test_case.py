@@ -75,8 +75,14 @@ def test_every_generated_case_survives_its_file() -> None:
         (broken(tables={"p": GOOD["tables"]["p"], "q": "k BIGINT"}), "does not use q"),
         (broken(query={"op": "sort", "inputs": []}), "query: unknown operator 'sort'"),
         (broken(query={"table": "q"}), "query: unknown table 'q'"),
-        (broken(query={"op": "distinct", "inputs": []}), "query.distinct: .*expected 1 inputs, got 0"),
-        (broken(query={"op": "filter", "inputs": [{"table": "p"}]}), "query.filter: a broken argument"),
+        (
+            broken(query={"op": "distinct", "inputs": []}),
+            "query.distinct: .*expected 1 inputs, got 0",
+        ),
+        (
+            broken(query={"op": "filter", "inputs": [{"table": "p"}]}),
+            "query.filter: a broken argument",
+        ),
         (
             broken(query={"op": "filter", "predicate": ["col", "z"], "inputs": [{"table": "p"}]}),
             "query.filter: unknown column 'z'",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -61,13 +61,12 @@ class Crashes(ForgetsDeletes):
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backends above, under their names, as an entry point would bring them."""
     own = {"forgets-deletes": ForgetsDeletes, "crashes": Crashes}
     known = cli.backend
 
     monkeypatch.setattr(cli, "backend", lambda name: own[name]() if name in own else known(name))
-    yield
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -63,7 +63,7 @@ def test_signed_cases_do() -> None:
 
 
 def test_each_kind_of_change_makes_the_change_it_is_named_for() -> None:
-    share = {kind: 0.0 for kind in KINDS}
+    share = dict.fromkeys(KINDS, 0.0)
     for kind in share:
         cases = cases_of(kind)
         share[kind] = sum(WITNESS[kind](case) for case in cases) / len(cases)

@@ -54,6 +54,12 @@ def test_each_way_to_be_wrong_has_its_name_and_its_tick(second: Observed, kind: 
     assert (found.tick, found.kind) == (2, kind)
 
 
+def test_a_lost_tick_is_a_difference() -> None:
+    found = Judge(SCHEMA).difference(EXPECTED, RIGHT[:1])
+    assert found is not None
+    assert (found.tick, found.kind, found.message) == (2, "ticks", "expected 2 ticks, got 1")
+
+
 def test_a_not_null_column_that_shows_null_is_a_type_fault() -> None:
     judge = Judge(Schema.parse("n BIGINT NOT NULL"))
     expected = Expected((ZSet({(0,): 1}),), (ZSet({(0,): 1}),))

@@ -149,6 +149,6 @@ def bench_ticks(
         for tick in ticks:
             step(tick)
 
-    benchmark.group = f"{'join' if query is JOIN else 'sum'}"
+    benchmark.group = "join" if query is JOIN else "sum"
     benchmark.extra_info["rows per tick"] = CHANGES * len(query.tables())
-    benchmark.pedantic(run, setup=loaded, rounds=5)
+    benchmark.pedantic(run, setup=loaded, rounds=5)  # type: ignore[no-untyped-call]  # no types

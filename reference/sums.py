@@ -59,7 +59,7 @@ def double_units(value: float) -> int:
 
 
 def sum_of_units(total: Any, kind: Type, what: object) -> Value:
-    """The SUM that a total of units stands for. Raises EvaluationError when the type cannot hold it."""
+    """The SUM that a total of units stands for. Raises EvaluationError when it does not fit."""
     if kind == DOUBLE:
         return divided(total, DOUBLE_UNITS)
     if isinstance(kind, DECIMAL):
@@ -78,7 +78,7 @@ def average_of_units(total: Any, weight: Any, kind: Type) -> Value:
 
 
 def divided(numerator: Any, denominator: Any) -> float:
-    """The quotient of two whole numbers as a double, rounded once; infinite when it is too large."""
+    """The quotient of two whole numbers as a double, rounded once; infinite when too large."""
     try:
         return canonical_double(numerator / denominator)
     except OverflowError:

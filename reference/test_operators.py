@@ -232,8 +232,8 @@ def test_state_is_empty_again_when_everything_was_taken_back(kind: type[Operator
 
 def test_every_declaration_is_complete() -> None:
     for kind in OPERATORS:
-        assert kind.__doc__ and "Shape" in kind.__doc__, kind
-        assert kind.name and kind.theorem and kind.source, kind
+        assert "Shape" in (kind.__doc__ or ""), kind
+        assert all((kind.name, kind.theorem, kind.source)), kind
         operator, schemas = next(samples(kind))
         assert operator.capabilities()
         assert type(operator).from_json(operator.to_json()) == operator

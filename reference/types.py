@@ -344,10 +344,10 @@ class Schema:
         return {name: position for position, name in enumerate(self.names)}
 
     @cached_property
-    def _checked(self) -> tuple[tuple[int, Type], ...]:
+    def _checked(self) -> tuple[int, ...]:
         """The columns whose values a matching Python type alone does not make canonical."""
         plain = (Boolean, Varchar, Date)
-        return tuple((i, t) for i, t in enumerate(self.types) if not isinstance(t, plain))
+        return tuple(i for i, t in enumerate(self.types) if not isinstance(t, plain))
 
     def index(self, name: str) -> int:
         """The position of a column. Raises SchemaError with the names there are."""
@@ -361,12 +361,12 @@ class Schema:
         return self.columns[self.index(name)]
 
     def row(self, values: Iterable[Any]) -> Row:
-        """The canonical row of these values. Raises RowError naming the column that does not fit."""
+        """The canonical row of these values. Raises RowError naming what does not fit."""
         row = tuple(values)
         python_types = tuple(map(type, row))
         if python_types not in self._known_good:
             return self._row_checked(row, python_types)
-        for position, kind in self._checked:
+        for position in self._checked:
             value = row[position]
             if value is not None:
                 canonical = self._canonical(position, value)

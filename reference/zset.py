@@ -1,4 +1,4 @@
-"""A Z-set is a finite function from rows to weights: the group Z[A] in which tables and changes live.
+"""A Z-set is a finite function from rows to weights: the group in which tables and changes live.
 
 A table is a Z-set whose weights are positive; a change is a Z-set of any weights; applying
 a change is `+`. No zero weight survives the constructor, so two Z-sets are the same change

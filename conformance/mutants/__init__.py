@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Death:
-    """What became of a mutant: the number of cases to its first difference, or why there is none."""
+    """What became of a mutant: the cases to its first difference, or why there is none."""
 
     mutant: Mutant
     cases: int

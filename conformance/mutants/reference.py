@@ -148,12 +148,7 @@ def distinct_emits_the_sign(self: DistinctIncrement, delta: ZSet) -> ZSet:
 
 
 def distinct_without_counts(self: DistinctIncrement, delta: ZSet) -> ZSet:
-    self.staged = ZSet(
-        {
-            row: (weight > 0) - (row in self.weights)
-            for row, weight in delta.items()
-        }
-    )
+    self.staged = ZSet({row: (weight > 0) - (row in self.weights) for row, weight in delta.items()})
     return self.staged
 
 
@@ -230,7 +225,7 @@ def keep_inserts(delta: ZSet) -> ZSet:
     """The delta without the retraction of a group that leaves as another one comes."""
     inserted = [row for row, weight in delta.items() if weight > 0]
     moved = inserted and {row[0] for row in inserted} != {row[0] for row in delta}
-    return ZSet({row: 1 for row in inserted}) if moved else delta
+    return ZSet(dict.fromkeys(inserted, 1)) if moved else delta
 
 
 def saves_nothing(self: Any) -> Any:

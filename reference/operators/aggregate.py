@@ -14,7 +14,7 @@ from typing import Any, Self
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Increment, Meaning, Operator, Shape
 from deltaproof.reference.operators.aggregate_increment import AggregateIncrement
-from deltaproof.reference.scalar import Expr, col, from_json
+from deltaproof.reference.scalar import col, from_json
 from deltaproof.reference.select import AggregateCall, Relation, Select
 from deltaproof.reference.sums import exact_average, exact_sum, in_64_bits
 from deltaproof.reference.types import (

@@ -43,7 +43,7 @@ ROWS = 0  # the first sum of every group is the weight of its rows
 
 @dataclass
 class Layout:
-    """Which sums and which ordered values the calls need; a part that two calls need is kept once."""
+    """The sums and the ordered values that the calls need; one that two calls need is kept once."""
 
     rows: Schema
     parts: list[Part] = field(default_factory=lambda: [lambda row: 1])
@@ -129,8 +129,13 @@ def finite_or_null(value: Value) -> Value:
 
 
 def is_special(argument: Part, special: float) -> Part:
-    """1 where the argument is this special value (NaN is one object, so `in` finds it)."""
-    return lambda row: 1 if argument(row) in (special,) else None
+    """1 where the argument is this special value."""
+
+    def part(row: Row) -> int | None:
+        value = argument(row)
+        return 1 if value is special or value == special else None  # NaN is one object
+
+    return part
 
 
 Group = list[Any]  # the sums, and last the output row that is in the view now, or None

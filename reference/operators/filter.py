@@ -1,4 +1,4 @@
-"""Filter keeps the rows for which a predicate is TRUE; it is linear, so changes are filtered too."""
+"""Filter keeps the rows whose predicate is TRUE; it is linear, so changes are filtered alike."""
 
 from __future__ import annotations
 

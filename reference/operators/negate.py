@@ -33,7 +33,6 @@ class Negate(Operator):
 
     def select(self, *inputs: Relation) -> None:
         """Plain SQL has no word for it: its tables hold no row a negative number of times."""
-        return None
 
     @classmethod
     def sample(cls, random: Random, *inputs: Schema) -> Self | None:

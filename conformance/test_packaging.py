@@ -1,0 +1,142 @@
+"""The repository is what pyproject.toml says: its folders, its layers, its extras, its pins."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("reference", "properties", "theorems", "spark_backend", "conformance")
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "pyproject.toml").exists(), reason="this is an installed copy, not the repository"
+)
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def sources(folder: str) -> Iterator[Path]:
+    return (path for path in sorted((ROOT / folder).rglob("*.py")))
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules that a file imports, wherever in the file it does."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_every_folder_that_holds_code_is_a_package_of_the_wheel() -> None:
+    setuptools = project()["tool"]["setuptools"]
+    folders = {str(path.parent.relative_to(ROOT)) for name in FOLDERS for path in sources(name)}
+    names = {f"deltaproof.{folder.replace('/', '.')}": folder for folder in folders}
+    assert setuptools["package-dir"] == names
+    assert sorted(setuptools["packages"]) == sorted(names)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_ships_its_types(folder: str) -> None:
+    assert (ROOT / folder / "py.typed").is_file()
+
+
+def test_no_python_lies_outside_the_five_folders() -> None:
+    hidden = {"build", "dist", "out"}
+    roots = {
+        path.name
+        for path in ROOT.iterdir()
+        if path.is_dir() and not path.name.startswith(".") and path.name not in hidden
+        if any(path.rglob("*.py"))
+    }
+    assert roots == set(FOLDERS)
+    assert list(ROOT.glob("*.py")) == []
+
+
+def test_the_reference_imports_the_standard_library_only() -> None:
+    allowed = {"sql": {"sqlglot"}, "show": {"rich"}}
+    foreign = {
+        path.stem: third_party
+        for path in sources("reference")
+        if not path.stem.startswith(("test_", "bench_", "conftest"))
+        and (
+            third_party := {
+                top
+                for name in imports_of(path)
+                if (top := name.partition(".")[0]) not in sys.stdlib_module_names
+                and not name.startswith("deltaproof.reference")
+            }
+        )
+    }
+    assert {name: foreign[name] - allowed.get(name, set()) for name in foreign} == {
+        name: set() for name in foreign
+    }
+
+
+CORE = """
+import importlib, pkgutil, sys
+from deltaproof.reference.errors import BackendMissing
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        for absent in ABSENT:
+            if name == absent or name.startswith(absent + "."):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+ABSENT = sys.argv[1:]
+sys.meta_path.insert(0, Absent())
+for folder in ("reference", "properties", "conformance"):
+    package = importlib.import_module("deltaproof." + folder)
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.rpartition(".")[2].startswith(("test_", "bench_", "conftest")):
+            try:
+                importlib.import_module(module.name)
+            except BackendMissing as missing:  # an adapter may need its engine, if it says so
+                assert ".adapters." in module.name and "pip install" in str(missing), missing
+"""
+
+
+def test_the_core_is_importable_without_any_extra() -> None:
+    extras = project()["project"]["optional-dependencies"]
+    names = {name_of(line) for extra in extras.values() for line in extra} - {"deltaproof"}
+    modules = {"z3-solver": "z3", "pytest-benchmark": "pytest_benchmark"}
+    absent = [modules.get(name, name) for name in names]
+    absent += ["pandas", "numpy", "py4j", "deltaproof.spark_backend", "deltaproof.theorems"]
+    ended = subprocess.run(
+        [sys.executable, "-c", CORE, *absent], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def name_of(requirement: str) -> str:
+    """The name of a requirement as pip compares names.
+
+    >>> name_of("Pytest_benchmark>=5"), name_of("deltaproof[spark,duckdb]")
+    ('pytest-benchmark', 'deltaproof')
+    """
+    name = re.match(r"[\w.-]+", requirement)
+    return re.sub(r"[-_.]+", "-", name.group().lower()) if name else ""
+
+
+def test_the_constraints_are_names_and_versions_and_cover_what_we_ask_for() -> None:
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    lines = [line for line in pins if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    assert lines == sorted(lines, key=str.lower)
+    asked = project()["project"]["dependencies"]
+    for extra in project()["project"]["optional-dependencies"].values():
+        asked = asked + extra
+    pinned = {name_of(line) for line in lines} | {"deltaproof"}
+    assert {name_of(line) for line in asked} - pinned == set()
