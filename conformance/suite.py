@@ -193,6 +193,7 @@ class Suite:
 
     def go(self, cases: int, seconds: float | None) -> SuiteRun:
         """Runs about this many cases, or for this long; every operator gets its shape."""
+        self.warm_up()
         start = time.perf_counter()
         number = max(len(self.operators), -(-cases // CASES_PER_SHAPE))
         per_shape = max(len(self.kinds), -(-cases // number))
@@ -208,6 +209,15 @@ class Suite:
         self.run.seconds = time.perf_counter() - start
         self.progress("random cases", 1, 1)
         return self.run
+
+    def warm_up(self) -> None:
+        """One case on every backend that batches, before the clock runs: engines start slowly."""
+        first = next(shapes(self.run.seed))
+        case = first.case("churn", 0)
+        for backend in self.backends:
+            if isinstance(backend, RunsMany) and first.needs <= backend.capabilities:
+                self.progress(f"starting {backend.name}", 0, 0)
+                self.verdicts(backend, [case])
 
     def useful_shapes(self) -> Iterator[Shape]:
         """The seed's shapes, without those whose view hardly ever changes."""

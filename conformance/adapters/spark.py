@@ -1,0 +1,75 @@
+"""Real Spark behind the protocol: `deltaproof.spark_backend`, its state carried from tick to tick.
+
+The random cases of one query run side by side: every tick of every case in one job, or, where
+`chunks` are drawn, in two jobs with the state carried between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from deltaproof.conformance.adapter import CAPABILITIES, Observed
+from deltaproof.conformance.case import Stream, Tick
+from deltaproof.reference.query import Query
+from deltaproof.reference.types import Schema
+from deltaproof.reference.zset import ZSet
+from deltaproof.spark_backend.engine import Engine
+from deltaproof.spark_backend.engine import run_many as run_streams
+from deltaproof.spark_backend.session import describe, session
+
+
+class SparkBackend:
+    """`deltaproof.spark_backend.engine.Engine`, on one SparkSession per process.
+
+    Restart is not declared: the engine's state does not outlive its process yet.
+    """
+
+    name = "spark"
+    capabilities = CAPABILITIES - {"restart"}
+    tolerance = 1e-9  # SUM and AVG of DOUBLE are added in Spark's order
+
+    def __init__(self) -> None:
+        self.random = Random(7)  # where to cut a batch into chunks
+
+    def describe(self) -> str:
+        return describe()
+
+    def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> SparkSession:
+        return SparkSession(Engine(session(), views))
+
+    def run_many(self, query: Query, streams: Sequence[Stream]) -> list[list[Observed]]:
+        """All streams in one job, or in two: every third time, cut at a random tick."""
+        ticks = max(map(len, streams), default=0)
+        cut = self.random.randrange(1, ticks) if ticks > 1 and self.random.random() < 1 / 3 else 0
+        chunks = [cut, ticks - cut] if cut else None
+        outputs = run_streams(session(), query, streams, chunks)
+        return [[Observed(None, delta) for delta in deltas] for deltas in outputs]
+
+
+class SparkSession:
+    """Views kept by Spark, one job per tick."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.deltas: Mapping[str, ZSet] = {}
+
+    def step(self, deltas: Tick) -> None:
+        self.deltas = self.engine.step(deltas)
+
+    def step_many(self, ticks: Sequence[Tick]) -> list[dict[str, Observed]]:
+        """Several ticks in one job: what each view put out at each."""
+        outputs = self.engine.step_many(ticks)
+        self.deltas = outputs[-1] if outputs else {}
+        return [
+            {view: Observed(None, delta) for view, delta in output.items()} for output in outputs
+        ]
+
+    def read(self, view: str) -> ZSet:
+        return self.engine.contents()[view]
+
+    def changes(self, view: str) -> ZSet:
+        return self.deltas[view]
+
+    def close(self) -> None:
+        """Nothing: what Spark remembers goes with the engine."""
