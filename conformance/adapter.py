@@ -7,7 +7,7 @@
 
 Each optional method switches on more checks: `changes` (the output delta of the last tick),
 `checkpoint` and `restore` (restart at any tick), and on the backend `run_many` (all random
-cases of one query at once, for engines that are slow to start a job).
+cases of one query at once, for engines that are slow to start a job) and `refuses`.
 
 What a backend can do, it declares in `capabilities`; what it does not declare is reported
 as unsupported, never as passed.
@@ -95,6 +95,14 @@ class Backend(Protocol):
         """The engine and its version, for the report: "SQLite 3.40.1"."""
 
     def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> Session: ...
+
+
+@runtime_checkable
+class Refuses(Backend, Protocol):
+    """A backend that can tell of a query, beyond its capabilities, that it cannot run it."""
+
+    def refuses(self, query: Query) -> str | None:
+        """Why not; None when it can."""
 
 
 @runtime_checkable

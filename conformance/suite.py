@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, Backend, Observed, RunsMany
+from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, Backend, Observed, Refuses, RunsMany
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import Shape, shapes
 from deltaproof.conformance.histories import KINDS, NEEDS
@@ -255,7 +255,7 @@ class Suite:
 
     def run_backend(self, backend: Backend, record: BackendRun, batch: Batch) -> None:
         """Runs what the backend declares it can, and counts the rest as unsupported."""
-        supported = batch.shape.needs <= backend.capabilities
+        supported = supports(backend, batch.shape)
         chosen = []
         for number, case in enumerate(batch.cases):
             kind = case.cell[1:]
@@ -389,6 +389,13 @@ class Suite:
         expected = Oracle(case.query).expected(case)
         judge = Judge(case.query.schema, backend.tolerance)
         return observed, judge.difference(expected, observed) or fallback
+
+
+def supports(backend: Backend, shape: Shape) -> bool:
+    """Whether the backend declares that it can run the shape's query."""
+    if not shape.needs <= backend.capabilities:
+        return False
+    return not isinstance(backend, Refuses) or backend.refuses(shape.query) is None
 
 
 def size(case: Case) -> tuple[int, int, int]:

@@ -19,14 +19,31 @@ from deltaproof.conformance.case import Tick
 from deltaproof.reference.errors import (
     BackendError,
     RowError,
+    SchemaError,
     TickError,
     UsageError,
     WeightError,
 )
+from deltaproof.reference.query import Query
+from deltaproof.reference.sql import to_sql
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet
 
 MOST_COPIES = 100_000  # of one row in one delta: a bag writes every copy down
+
+
+def refusal(query: Query, dialect: str) -> str | None:
+    """Why a query cannot be said in this dialect; None when it can.
+
+    >>> from deltaproof.reference.query import table
+    >>> refusal(table("t", "k BIGINT").negate(), "sqlite") is None
+    False
+    """
+    try:
+        to_sql(query, dialect)
+    except SchemaError as error:
+        return str(error)
+    return None
 
 
 def deltas_of(tables: Mapping[str, Schema], tick: Tick) -> Iterator[tuple[str, ZSet]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from deltaproof.conformance.adapter import CAPABILITIES
 from deltaproof.conformance.adapters.pool import Pool
-from deltaproof.conformance.adapters.recompute import Change, RecomputeSession
+from deltaproof.conformance.adapters.recompute import Change, RecomputeSession, refusal
 from deltaproof.conformance.adapters.rows import Reader, Rows, read_double
 from deltaproof.reference.errors import BackendError, RowError
 from deltaproof.reference.query import Query
@@ -45,6 +45,10 @@ class SqliteBackend:
 
     def describe(self) -> str:
         return f"SQLite {sqlite3.sqlite_version}"
+
+    def refuses(self, query: Query) -> str | None:
+        """Why this query has no SQL here; None when it has."""
+        return refusal(query, "sqlite")
 
     def open(
         self, tables: Mapping[str, Schema], views: Mapping[str, Query]

@@ -21,7 +21,12 @@ from deltaproof.conformance.connect import availability, backend
 from deltaproof.conformance.generate import Shape, shapes
 from deltaproof.conformance.judge import Difference, Judge, Oracle, run_cases
 from deltaproof.conformance.mutants.mutant import Mutant
-from deltaproof.reference.errors import BackendMissing, EvaluationError, UsageError
+from deltaproof.reference.errors import (
+    BackendMissing,
+    DeltaproofError,
+    EvaluationError,
+    UsageError,
+)
 from deltaproof.reference.show import RULED, table_text
 
 MOST_CASES = 3_000  # a mutant that survives so many cases has survived
@@ -142,8 +147,11 @@ def kill(mutant: Mutant, name: str, seed: int) -> Death:
     """Feeds the mutant's cell until a case differs."""
     fed = 0
     for shape, cases in cell_cases(mutant, CASES_PER_SHAPE[name], seed):
-        with mutant.plant():
-            number, found = first_difference(backend(name), shape, cases)
+        try:
+            with mutant.plant():
+                number, found = first_difference(backend(name), shape, cases)
+        except DeltaproofError:  # a crash kills nobody: the next shape may show a difference
+            number, found = len(cases), None
         if found:
             _, innocent = first_difference(backend(name), shape, cases[: number + 1])
             fault = "the case differs without the mutant too" if innocent else ""
