@@ -15,7 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, Backend, Observed, Refuses, RunsMany
+from deltaproof.conformance.adapter import (
+    OPERATOR_CAPABILITIES,
+    Backend,
+    Observed,
+    Refuses,
+    RunsMany,
+)
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import Shape, shapes
 from deltaproof.conformance.histories import KINDS, NEEDS

@@ -28,6 +28,7 @@ from deltaproof.conformance.adapters.recompute import (
     RecomputeSession,
     copies,
     deltas_of,
+    refusal,
     too_few,
 )
 from deltaproof.conformance.adapters.rows import Reader, Rows, read_double

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deltaproof.conformance.adapter import Backend, Observed
+from deltaproof.conformance.adapter import Backend, Observed, Refuses
 from deltaproof.conformance.adapters.reference import ReferenceBackend
 from deltaproof.conformance.adapters.sqlite import SqliteBackend
 from deltaproof.conformance.case import Case
@@ -501,3 +501,12 @@ def test_the_judge_says_which_column_has_the_wrong_type() -> None:
     assert difference is not None
     assert difference.message == "column n: expected BIGINT (int), got float 4.0"
     assert (difference.expected, difference.got) == (ZSet({(1, 4): 1}), ZSet({(1, 4.0): 1}))
+
+
+@pytest.mark.parametrize("backend", [SqliteBackend(), duckdb_adapter.DuckDBBackend()], ids=str)
+def test_a_query_that_sql_has_no_words_for_is_refused_before_it_runs(
+    backend: Refuses,
+) -> None:
+    numbers = table("numbers", "n BIGINT")
+    assert "negate" in (backend.refuses(numbers.negate()) or "")
+    assert backend.refuses(numbers.distinct()) is None
