@@ -1,0 +1,155 @@
+"""Distinct is not linear, but only rows of the delta can cross zero."""
+
+from __future__ import annotations
+
+import z3
+
+from deltaproof.reference.operators.distinct import Distinct
+from deltaproof.reference.zset import ZSet, positive
+from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.kernel import (
+    Counterexample,
+    Definition,
+    Term,
+    Thm,
+    both,
+    gen,
+    inst,
+    prove,
+    prove_for_all,
+    refute,
+)
+from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.streams import step_increment
+from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
+from deltaproof.theorems.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
+
+ONE = z3.IntVal(1)
+
+
+def present(weight: Term) -> Term:
+    """1 where the weight is positive, 0 elsewhere."""
+    return if_then(weight > 0, ONE)
+
+
+def crossing(before: Term, change: Term) -> Term:
+    """H: 1 for a row that appears, -1 for a row that goes, 0 for one that stays as it is."""
+    appears = z3.And(before <= 0, before + change > 0)
+    goes = z3.And(before > 0, before + change <= 0)
+    return z3.If(appears, ONE, if_then(goes, -ONE))
+
+
+def sign_of_the_delta() -> Counterexample:
+    """Emits 1 for every insertion and -1 for every deletion, whatever was there."""
+    i, d = z3.Ints("before delta")
+    sign = z3.If(d > 0, ONE, if_then(d < 0, -ONE))
+    return refute(
+        "H(before, delta) = sign(delta)", sign == present(i + d) - present(i), show=[i, d]
+    )
+
+
+def below_zero_for_not_above_zero() -> Counterexample:
+    """H with < where <= belongs: a row whose weight becomes exactly zero is kept."""
+    i, d = z3.Ints("before delta")
+    wrong = z3.If(z3.And(i > 0, i + d < 0), -ONE, if_then(z3.And(i <= 0, i + d > 0), ONE))
+    claim = wrong == present(i + d) - present(i)
+    return refute("H with < for <=", claim, show=[i, d])
+
+
+def distinct_as_linear() -> Counterexample:
+    a, b = z3.Ints("a b")
+    claim = present(a + b) == present(a) + present(b)
+    return refute("distinct(a + b) = distinct(a) + distinct(b)", claim, show=[a, b])
+
+
+@theorem(
+    statement="D(distinct(I(d))) = H(zI(d), d), where H looks at the rows of d only",
+    source="DBSP (VLDB 2023) proposition 4.7; Lean: distinct_incremental_ok",
+    wrong=(sign_of_the_delta, below_zero_for_not_above_zero, distinct_as_linear),
+)
+def distinct_increment() -> Thm:
+    rows = any_zsets("A")
+    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
+    step = crossings(rows)
+    a, d, x = rows.a, rows.b, rows.x
+    agrees = rows.equal(
+        "H(a, d) = distinct(a + d) - distinct(a)",
+        step(a, d),
+        rows.group.sub(distinct(rows.add(a, d)), distinct(a)),
+        [a, d],
+        [*step.equations, *distinct.equations],
+    )
+    empty = rows.equal(
+        "distinct(0) = 0", distinct(rows.zero()), rows.zero(), [], distinct.equations
+    )
+    untouched = prove_for_all(
+        "a row outside the delta stays as it is",
+        [a, d, x],
+        rows.weight(step(a, d), x) == 0,
+        [inst(step.equations[0], x, a, d)],
+        given=[rows.weight(d, x) == 0],
+    )
+    changes = streams_of(rows)
+    contract = step_increment("distinct", changes, changes, distinct, step, agrees, empty)
+    return both("distinct is kept up to date by H", agrees, untouched, contract)
+
+
+def crossings(rows: ZSets) -> Definition:
+    """(before, delta) ↦ the rows of the delta that cross zero."""
+    return rows.comprehension(
+        "H",
+        [rows.sort, rows.sort],
+        lambda x, a, d: crossing(rows.weight(a, x), rows.weight(d, x)),
+        lambda a, d: rows.entries(d),
+        [rows.no_weight_outside()],
+    )
+
+
+@theorem(
+    statement="distinct(distinct(a)) = distinct(a), and distinct(a) is a set",
+    source="DBSP (VLDB 2023) definition 4.3; Lean: distinct_idem",
+    wrong=(distinct_as_linear,),
+)
+def distinct_idempotent() -> Thm:
+    rows = any_zsets("A")
+    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
+    a, x = rows.a, rows.x
+    twice = rows.equal(
+        "distinct(distinct(a)) = distinct(a)",
+        distinct(distinct(a)),
+        distinct(a),
+        [a],
+        distinct.equations,
+    )
+    weight = rows.weight(distinct(a), x)
+    zero_or_one = prove(
+        "every weight of distinct(a) is 0 or 1",
+        z3.Or(weight == ZERO, weight == ONE),
+        distinct.equations,
+    )
+    return both("distinct is idempotent and makes a set", twice, gen(zero_or_one, a, x))
+
+
+def distinct_subject(rows: int = 4, ticks: int = 4) -> Subject:
+    values = [(1, 3), (1, None), (None, None), (2, 3)]
+    return subject_of(Distinct(), [("k BIGINT, v BIGINT", values[:rows])], ticks)
+
+
+def distinct_code_with_the_sign_of_the_delta() -> Counterexample:
+    """No state: 1 for every insertion, -1 for every deletion."""
+
+    def signs(delta: ZSet) -> ZSet:
+        return ZSet.trusted({row: positive(w) - positive(-w) for row, w in delta.items()})
+
+    name = "puts out the sign of the delta"
+    return refute_code(name, distinct_subject(1, 2), lambda: Stateless(signs))
+
+
+@theorem(
+    statement="DistinctIncrement, as it runs, is D ∘ distinct ∘ I",
+    source="reference/operators/distinct.py",
+    scope="all integer weights; 4 rows, 4 ticks",
+    wrong=(distinct_code_with_the_sign_of_the_delta,),
+)
+def distinct_code() -> Thm:
+    return both("distinct", prove_code(distinct_subject()), prove_paths(distinct_subject(1, 3)))

@@ -1,0 +1,137 @@
+"""A theorem is a function that returns its proof, and never work done at import.
+
+    @theorem(statement="D(I(s)) = s", source="theorem 2.20", wrong=(d_without_delay,))
+    def integrate_inverse() -> Thm: ...
+
+Every theorem carries at least one *wrong variant*: a function that states something near the
+theorem which is false, and returns the values that refute it. A proof method that cannot tell
+the theorem from its wrong variant proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Protocol
+
+import z3
+
+from deltaproof.reference.errors import DeltaproofError
+from deltaproof.theorems.kernel import Counterexample, Query, Thm, axioms, queries
+
+UNBOUNDED = "unbounded"
+
+
+class Evidence(Protocol):
+    """What a theorem's function returns when it is not a `Thm`: it says what was asked."""
+
+    @property
+    def queries(self) -> tuple[Query, ...]: ...
+
+
+WrongVariant = Callable[[], Counterexample]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a run of a theorem's function found; `error` says why when it did not hold."""
+
+    name: str
+    statement: str
+    source: str
+    scope: str
+    ms: float
+    queries: tuple[Query, ...] = ()
+    axioms: tuple[str, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
+    error: str = ""
+    evidence: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def holds(self) -> bool:
+        return not self.error
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "statement": self.statement,
+            "source": self.source,
+            "scope": self.scope,
+            "holds": self.holds,
+            "error": self.error,
+            "ms": round(self.ms, 1),
+            "solver_ms": round(sum(query.ms for query in self.queries), 1),
+            "queries": len(self.queries),
+            "axioms": list(self.axioms),
+            "refuted": [
+                {"name": each.name, "values": dict(each.values), "replay": each.replay}
+                for each in self.counterexamples
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A claim, the function that proves it, and wrong variants that must be refuted."""
+
+    name: str
+    statement: str
+    source: str
+    scope: str
+    function: Callable[[], Thm | Evidence]
+    wrong: tuple[WrongVariant, ...]
+
+    def __call__(self) -> Any:
+        """The proof itself, for theorems that rest on this one. Raises ProofError."""
+        return self.function()
+
+    def prove(self) -> Proof:
+        """Runs the proof and the wrong variants; what fails is in the result, not raised."""
+        started = perf_counter()
+        evidence: Any = None
+        refuted: list[Counterexample] = []
+        error = "" if self.wrong else "no wrong variant: nothing shows that the proof can fail"
+        try:
+            evidence = self.function()
+            refuted = [wrong() for wrong in self.wrong]
+        except (DeltaproofError, z3.Z3Exception) as failure:
+            error = str(failure)
+        ms = (perf_counter() - started) * 1000
+        asked, assumed = audit(evidence)
+        return Proof(
+            self.name,
+            self.statement,
+            self.source,
+            self.scope,
+            ms,
+            asked,
+            assumed,
+            tuple(refuted),
+            error,
+            evidence,
+        )
+
+
+def audit(evidence: Any) -> tuple[tuple[Query, ...], tuple[str, ...]]:
+    """(every question asked, every axiom used) for what a theorem's function returned."""
+    if evidence is None:
+        return (), ()
+    if isinstance(evidence, Thm):
+        return queries(evidence), axioms(evidence)
+    return evidence.queries, ()
+
+
+def theorem(
+    *,
+    statement: str,
+    source: str,
+    wrong: tuple[WrongVariant, ...],
+    scope: str = UNBOUNDED,
+) -> Callable[[Callable[[], Any]], Theorem]:
+    """Declares the theorem that has the name of the function below it."""
+
+    def declared(function: Callable[[], Any]) -> Theorem:
+        return Theorem(function.__name__, statement, source, scope, function, wrong)
+
+    return declared

@@ -1,0 +1,326 @@
+"""The reference's own code, run once on weights that stand for every integer.
+
+    delta weights w₁, w₂, … ──▶ JoinIncrement.step ──▶ terms over w₁, w₂, …
+                                                      =  for all integers?   asks z3
+    their running sums ────────▶ Join.meaning ──────▶ terms over w₁, w₂, …
+
+Operators ask of a weight only `+`, `-`, `*`, "is it positive" and "is it literally zero". A
+`MergedWeight` answers the first four with terms, so both outcomes of a question stay in one
+run: "is it positive" is the weight 1-or-0. Rows are concrete, and so are the number of rows and
+of ticks: that is the scope of such a proof; over the weights it is complete.
+
+Z-sets are compared as weight functions, over all rows of either side: an entry that may be
+zero is the same as none. For code that does branch on weights (aggregates), see `forking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Protocol, TypeAlias
+
+import z3
+
+from deltaproof.reference.circuit import Circuit
+from deltaproof.reference.operator import Operator
+from deltaproof.reference.query import Query
+from deltaproof.reference.types import Row, Schema
+from deltaproof.reference.zset import Weight, ZSet
+from deltaproof.theorems.kernel import Counterexample, ProofError, Term, Thm, both, prove, refute
+
+Deltas: TypeAlias = tuple[ZSet, ...]  # one per input, of one tick
+
+
+class Steps(Protocol):
+    """The part of an increment that a run needs."""
+
+    @property
+    def step(self) -> Callable[..., ZSet]: ...
+
+    def commit(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Code to run: what it means, what keeps it up to date, and the rows and ticks to run it on."""
+
+    name: str
+    meaning: Callable[..., ZSet]
+    increment: Callable[[], Steps]
+    rows: tuple[tuple[Row, ...], ...]  # per input
+    ticks: int
+
+    @property
+    def scope(self) -> str:
+        rows = "+".join(str(len(rows)) for rows in self.rows)
+        return f"all integer weights; {rows} rows, {self.ticks} ticks"
+
+    def weights(self) -> list[tuple[str, int, int, Row]]:
+        """(name, tick, input, row) of every weight of the run."""
+        return [
+            (f"{ascii_lowercase[place]}{row} at tick {tick + 1}", tick, place, row)
+            for tick in range(self.ticks)
+            for place, rows in enumerate(self.rows)
+            for row in rows
+        ]
+
+    def deltas(self, weight: Callable[[str], Weight], trusted: bool = False) -> list[Deltas]:
+        """The deltas of every tick, each row with the weight that its name is given."""
+        entries: list[list[dict[Row, Weight]]] = [
+            [{} for _ in self.rows] for _ in range(self.ticks)
+        ]
+        for name, tick, place, row in self.weights():
+            entries[tick][place][row] = weight(name)
+        make = ZSet.trusted if trusted else ZSet
+        return [tuple(make(each) for each in tick) for tick in entries]
+
+
+def subject_of(
+    operator: Operator, inputs: Sequence[tuple[str, Sequence[Row]]], ticks: int
+) -> Subject:
+    """The run of an operator on tables with these columns and rows."""
+    schemas = [Schema.parse(columns) for columns, _ in inputs]
+    rows = tuple(
+        tuple(schema.row(row) for row in rows)
+        for schema, (_, rows) in zip(schemas, inputs, strict=True)
+    )
+    return Subject(
+        operator.label(),
+        operator.meaning(*schemas),
+        lambda: operator.increment(*schemas),
+        rows,
+        ticks,
+    )
+
+
+class CircuitSteps:
+    """A whole circuit of one view, as an increment of its tables."""
+
+    def __init__(self, query: Query) -> None:
+        self.query, self.circuit = query, Circuit(query)
+
+    def step(self, *deltas: ZSet) -> ZSet:
+        tables = self.query.tables()
+        pairs = zip(tables.items(), deltas, strict=True)
+        return self.circuit.step(
+            {name: ZSet.trusted(dict(d.items()), schema) for (name, schema), d in pairs}
+        )["view"]
+
+    def commit(self) -> None:
+        """The circuit commits its own tick."""
+
+
+def subject_of_query(query: Query, rows: Sequence[Sequence[Row]], ticks: int) -> Subject:
+    """The run of a whole circuit against the query's meaning."""
+    tables, meaning = query.tables(), query.meaning()
+
+    def whole(*zsets: ZSet) -> ZSet:
+        return meaning(dict(zip(tables, zsets, strict=True)))
+
+    label = " ".join(str(query).split())
+    return Subject(label, whole, lambda: CircuitSteps(query), tuple(map(tuple, rows)), ticks)
+
+
+def outputs(
+    subject: Subject, increment: Steps, ticks: Sequence[Deltas]
+) -> Iterator[tuple[ZSet, ZSet]]:
+    """(the increment's output, D ∘ meaning ∘ I) at every tick. The weights may be of any kind."""
+    integrals = tuple(ZSet() for _ in subject.rows)
+    before = ZSet()
+    for deltas in ticks:
+        output = increment.step(*deltas)
+        increment.commit()
+        integrals = tuple(a + d for a, d in zip(integrals, deltas, strict=True))
+        now = subject.meaning(*integrals)
+        yield output, now - before
+        before = now
+
+
+# ---------------------------------------------------------------- weights that never branch
+
+
+class MergedWeight:
+    """A weight that stands for every integer, in code that does not branch on weights.
+
+    The one decision it takes part in is whether an entry may be dropped: only one whose weight is
+    zero for all integers is. Any other decision raises TypeError, since half of its outcomes
+    would go unseen.
+
+    >>> w = MergedWeight(z3.Int("w"))
+    >>> w + 1 - w, (w > 0) * 2
+    (MergedWeight(w + 1 - w), MergedWeight(If(0 < w, 1, 0)*2))
+    >>> bool(w), bool(w - w), w == 0
+    (True, False, False)
+    >>> "there" if w > 0 else "not there"
+    Traceback (most recent call last):
+    TypeError: a branch on If(0 < w, 1, 0)
+    """
+
+    symbolic_weight = True
+    __slots__ = ("term",)
+    __hash__ = None  # type: ignore[assignment]  # a weight is never a key
+
+    def __init__(self, term: Term) -> None:
+        self.term = term
+
+    def __add__(self, other: Weight) -> MergedWeight:
+        return MergedWeight(self.term + term_of(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Weight) -> MergedWeight:
+        return MergedWeight(self.term - term_of(other))
+
+    def __rsub__(self, other: Weight) -> MergedWeight:
+        return MergedWeight(term_of(other) - self.term)
+
+    def __mul__(self, other: Weight) -> MergedWeight:
+        return MergedWeight(self.term * term_of(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> MergedWeight:
+        return MergedWeight(-self.term)
+
+    def __gt__(self, other: Weight) -> Indicator:
+        return Indicator(z3.If(self.term > term_of(other), z3.IntVal(1), z3.IntVal(0)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether this is zero, for all integers; nothing else may be asked."""
+        if type(other) is int and other == 0:
+            return not self
+        raise TypeError(f"a comparison of {self.term} with {other}")
+
+    def __bool__(self) -> bool:
+        """Whether the entry of this weight has to be kept."""
+        value = z3.simplify(self.term)
+        return not (z3.is_int_value(value) and value.as_long() == 0)
+
+    def __repr__(self) -> str:
+        return f"MergedWeight({self.term})"
+
+
+class Indicator(MergedWeight):
+    """1 where a question about a weight is answered yes, 0 where not: to multiply with."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        value = z3.simplify(self.term)
+        if not z3.is_int_value(value):
+            raise TypeError(f"a branch on {self.term}")
+        return bool(value.as_long())
+
+
+def term_of(weight: Weight) -> Term:
+    return weight.term if isinstance(weight, MergedWeight) else z3.IntVal(weight)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row at one tick: what the code put out, and what it should have."""
+
+    name: str
+    output: Term
+    expected: Term
+
+
+def cells(subject: Subject, increment: Steps) -> list[Cell]:
+    """Every row of every tick of one run on merged weights."""
+    ticks = subject.deltas(lambda name: MergedWeight(z3.Int(name)), trusted=True)
+    found = []
+    for number, (output, expected) in enumerate(_merged_outputs(subject, increment, ticks)):
+        for row in {**dict(output.items()), **dict(expected.items())}:
+            name = f"{subject.name}, tick {number + 1}, row {row}"
+            found.append(Cell(name, term_of(output[row]), term_of(expected[row])))
+    return found
+
+
+def _merged_outputs(
+    subject: Subject, increment: Steps, ticks: Sequence[Deltas]
+) -> list[tuple[ZSet, ZSet]]:
+    try:
+        return list(outputs(subject, increment, ticks))
+    except TypeError as error:
+        raise ProofError(
+            f"{subject.name}: the code asks of a weight what only a number can answer ({error}); "
+            "use + - *, positive(weight), or run it with `forking`"
+        ) from error
+
+
+def prove_code(subject: Subject) -> Thm:
+    """For all integer weights: the code's output is D ∘ meaning ∘ I, at every row and tick."""
+    found = cells(subject, subject.increment())
+    if not found:
+        raise ProofError(f"{subject.name}: the run has no output, so it proves nothing")
+    return both(subject.name, *[prove(each.name, each.output == each.expected) for each in found])
+
+
+def refute_code(name: str, subject: Subject, wrong: Callable[[], Steps]) -> Counterexample:
+    """Weights for which the wrong increment is wrong, replayed on integers.
+
+    A weight of zero is an entry here and none in the replay; where that matters to the wrong
+    code, weights without zeros are tried next. Raises ProofError when nothing shows the error.
+    """
+    weights = [z3.Int(each) for each, *_ in subject.weights()]
+    found = cells(subject, wrong())
+    for given in ([], [weight != 0 for weight in weights]):
+        for cell in found:
+            try:
+                shown = refute(name, cell.output == cell.expected, given, weights)
+                return replayed(shown, subject, wrong)
+            except ProofError:
+                continue
+    raise ProofError(f"{name}: the wrong increment was not refuted")
+
+
+def replayed(found: Counterexample, subject: Subject, wrong: Callable[[], Steps]) -> Counterexample:
+    """The counterexample with what the code does on these integers.
+
+    Raises ProofError when the code is right on them.
+    """
+    values = dict(found.values)
+    ticks = subject.deltas(lambda name: int(values[name]))
+    for number, (output, expected) in enumerate(outputs(subject, wrong(), ticks)):
+        if output - expected:
+            shown = tuple((name, value) for name, value in found.values if value)
+            replay = f"tick {number + 1} puts out {entries(output)}, expected {entries(expected)}"
+            return replace(found, values=shown or (("every weight", 0),), replay=replay)
+    raise ProofError(f"{found.name}: the integers {values} do not show the error")
+
+
+def entries(zset: ZSet) -> str:
+    """The entries on one line, in an order that depends on nothing else.
+
+    >>> entries(ZSet({("b",): -1, ("a",): 2}))
+    "{('a',): +2, ('b',): -1}"
+    """
+    shown = [f"{row}: {weight:+d}" for row, weight in zset.sorted_items() if weight]
+    return "{" + ", ".join(shown) + "}"
+
+
+# ---------------------------------------------------------------- wrong increments
+
+
+class Altered:
+    """An increment whose output is changed on its way out: a wrong variant of the code."""
+
+    def __init__(self, increment: Steps, alter: Callable[..., ZSet]) -> None:
+        self.increment, self.alter = increment, alter
+
+    def step(self, *deltas: ZSet) -> ZSet:
+        return self.alter(self.increment.step(*deltas), *deltas)
+
+    def commit(self) -> None:
+        self.increment.commit()
+
+
+class Stateless:
+    """An increment that is a function of the deltas alone."""
+
+    def __init__(self, function: Callable[..., ZSet]) -> None:
+        self.step = function
+
+    def commit(self) -> None:
+        """Nothing to remember."""

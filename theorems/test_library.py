@@ -1,0 +1,188 @@
+"""Every theorem holds, every wrong variant is refuted, and every increment cites a theorem."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import z3
+
+import deltaproof.theorems
+from deltaproof.reference.errors import UsageError
+from deltaproof.reference.operator import Operator
+from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators.join import Join
+from deltaproof.theorems import catalogue, prove_all
+from deltaproof.theorems.admitted import ADMITTED
+from deltaproof.theorems.kernel import (
+    Counterexample,
+    ProofError,
+    Thm,
+    everything_under,
+    prove,
+    refute,
+)
+from deltaproof.theorems.registry import Proof, Theorem, theorem
+
+NAMES = [each.name for each in catalogue()]
+X = z3.Int("x")
+
+# What a theorem may assume: the definition of streams and Z-sets, and what its statement says.
+STRUCTURE = (
+    "equal weights, equal Z-sets",
+    "every list of entries is a Z-set",
+    "everywhere is equal",
+)
+STATED = {
+    "is an abelian group",
+    "f is linear",
+    "Q is linear on the left",
+    "Q is linear on the right",
+    "a group without rows is not there",
+    "every group with rows in the delta is touched",
+    "every value that the delta weighs is among the changed",
+    "values are totally ordered",
+}
+
+
+@cache
+def proof_of(name: str) -> Proof:
+    (proof,) = prove_all([name])
+    return proof
+
+
+def unlicensed(operators: Iterable[type[Operator]]) -> list[str]:
+    """The operators whose increment cites no theorem that holds and refutes a wrong variant."""
+    return [
+        f"{operator.name} cites {operator.theorem!r}"
+        for operator in operators
+        if operator.theorem not in NAMES
+        or not proof_of(operator.theorem).holds
+        or not proof_of(operator.theorem).counterexamples
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_holds_and_its_wrong_variants_do_not(name: str) -> None:
+    proof = proof_of(name)
+    assert proof.error == ""
+    assert proof.counterexamples
+    assert all(each.values for each in proof.counterexamples)
+    assert proof.queries
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_assumes_nothing_that_it_does_not_say(name: str) -> None:
+    assumed = [each for each in proof_of(name).axioms if not each.endswith(STRUCTURE)]
+    assert [each for each in assumed if not any(said in each for said in STATED)] == []
+
+
+def test_axioms_and_definitions_do_not_contradict_each_other() -> None:
+    """z3 may answer "unknown" to so many quantifiers; it must not find a contradiction."""
+    solver = z3.Solver()
+    solver.set("rlimit", 1_000_000)
+    for proof in map(proof_of, NAMES):
+        if isinstance(proof.evidence, Thm):
+            roots = [each for each in everything_under(proof.evidence) if each.kind != "rule"]
+            solver.add(*[each.formula for each in roots])
+    assert solver.check() != z3.unsat
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("_code")])
+def test_the_wrong_code_is_wrong_on_integers_too(name: str) -> None:
+    assert all(each.replay for each in proof_of(name).counterexamples)
+
+
+def test_every_increment_is_licensed_by_a_theorem() -> None:
+    assert unlicensed(OPERATORS) == []
+
+
+def test_every_operator_has_its_own_code_run_on_symbolic_weights() -> None:
+    missing = [o.name for o in OPERATORS if not any(n.startswith(o.name) for n in code_theorems())]
+    assert missing == []
+
+
+def code_theorems() -> list[str]:
+    return [name for name in NAMES if name.endswith("_code")]
+
+
+def test_an_operator_that_cites_no_theorem_is_found() -> None:
+    class Unproved(Join):
+        name = "unproved"
+        theorem = "join_without_a_proof"
+
+    assert unlicensed([Join, Unproved]) == ["unproved cites 'join_without_a_proof'"]
+
+
+def test_every_theorem_that_is_written_is_listed() -> None:
+    package = deltaproof.theorems
+    written = {
+        value.name
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if "test_" not in module.name and "__main__" not in module.name
+        for value in vars(importlib.import_module(module.name)).values()
+        if isinstance(value, Theorem)
+    }
+    assert sorted(written) == sorted(NAMES)
+
+
+def test_every_name_is_a_subject_and_a_property() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert all(name.isidentifier() and "_" in name for name in NAMES)
+
+
+def test_statements_fit_on_a_line_and_name_their_source() -> None:
+    assert [each.name for each in catalogue() if not 0 < len(each.statement) <= 100] == []
+    assert [each.name for each in catalogue() if not each.source] == []
+
+
+def test_what_is_admitted_names_theorems_that_exist() -> None:
+    assert [name for each in ADMITTED for name in each.theorems if name not in NAMES] == []
+    assert all(each.claim and each.reason for each in ADMITTED)
+
+
+def test_an_unknown_theorem_is_one_clear_line() -> None:
+    with pytest.raises(UsageError, match="unknown theorem 'join_linear': there are integrate_inv"):
+        prove_all(["join_linear"])
+
+
+# ---------------------------------------------------------------- theorems that must not pass
+
+
+def proved() -> Thm:
+    return prove("x is x", X == X)
+
+
+def refuted() -> Counterexample:
+    return refute("x is 0", X == 0, show=[X])
+
+
+def example() -> Theorem:
+    return theorem(statement="true", source="logic", wrong=(refuted,))(proved)
+
+
+def test_a_theorem_without_a_wrong_variant_does_not_hold() -> None:
+    assert example().prove().holds
+    alone = replace(example(), wrong=()).prove()
+    assert not alone.holds
+    assert "no wrong variant" in alone.error
+
+
+def test_a_wrong_variant_that_is_right_fails_the_theorem() -> None:
+    def not_wrong() -> Counterexample:
+        return refute("x is x", X == X)
+
+    failed = replace(example(), wrong=(refuted, not_wrong)).prove()
+    assert failed.error == "x is x: expected a counterexample, z3 finds none"
+
+
+def test_a_proof_that_fails_says_where() -> None:
+    def broken() -> Thm:
+        raise ProofError("step 3: does not hold")
+
+    failed = replace(example(), function=broken).prove()
+    assert (failed.holds, failed.error) == (False, "step 3: does not hold")
