@@ -20,9 +20,9 @@ from deltaproof.reference.scalar import col
 
 DEFAULT_DAYS = 31
 ORACLES = ("duckdb", "sqlite")  # the first that is installed recomputes, the other is compared
-# SQLite needs a second for the views of the whole year: it is asked once a month, then.
-SQLITE_EVERY_DAY = 31
-SQLITE_EVERY = 31
+# SQLite takes a second to recompute the views of a year: in longer runs it is asked once a month.
+SQLITE_EVERY_TICK = 31  # days of a run in which it is asked at every tick
+SQLITE_MONTHLY = 31
 
 VIEWS: Mapping[str, Query] = {
     # how late each airline is, from each airport
@@ -56,7 +56,6 @@ VIEWS: Mapping[str, Query] = {
     "waiting": FLIGHTS.filter(col("dep_delay").is_null()).project("origin", "dest").distinct(),
 }
 
-
 Progress = Callable[[str, int, int], None]  # what was done, how many steps of how many
 
 
@@ -74,6 +73,11 @@ class FlightsReport:
     def ok(self) -> bool:
         return self.run.ok
 
+    @property
+    def differs(self) -> bool:
+        """Whether a view came out wrong; when not ok and not this, a backend gave up."""
+        return self.run.differs
+
     def lines(self) -> Iterator[str]:
         """The summary, as lines of text; every difference with its tick and its first rows."""
         run = self.run
@@ -86,15 +90,16 @@ class FlightsReport:
         for name, results in groupby(run.results, key=lambda result: result.backend):
             yield f"  {name:<11} {self.verdict(list(results))}, {self.time(name)}"
         for result in run.results:
-            if not result.ok:
+            if result.difference:
                 yield ""
                 yield from (f"  {line}" for line in str(result).splitlines())
 
     def verdict(self, results: Sequence[Result]) -> str:
         """What is said of one backend in a few words."""
-        failing = [result.view for result in results if not result.ok]
-        if failing:
-            return f"NOT EQUAL: {', '.join(failing)}"
+        if differing := [result.view for result in results if result.difference]:
+            return f"NOT EQUAL: {', '.join(differing)}"
+        if results[0].error:
+            return f"FAILED {results[0].error}"
         ticks = results[0].ticks
         every = "every tick" if ticks == self.run.ticks else f"{ticks} of {self.run.ticks} ticks"
         return f"equal at {every}"
@@ -141,7 +146,7 @@ def flights_run(
         flights.ticks(),
         oracle,
         followers,
-        every={"sqlite": 1 if days <= SQLITE_EVERY_DAY else SQLITE_EVERY},
+        every={"sqlite": 1 if days <= SQLITE_EVERY_TICK else SQLITE_MONTHLY},
         progress=lambda done, text: progress(f"flights: {text}", min(done, total), total),
     )
     engines = {each.name: each.describe() for each in (oracle, *followers)}

