@@ -22,6 +22,8 @@ from deltaproof.conformance.adapter import Backend
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.connect import availability, backend
 from deltaproof.conformance.explain import explain, explain_json
+from deltaproof.conformance.flights import FlightsReport, flights_run
+from deltaproof.conformance.flights_data import data_folder
 from deltaproof.conformance.judge import Judge, Oracle, run_cases
 from deltaproof.conformance.report import suite_lines, verdict_line
 from deltaproof.conformance.suite import Suite, SuiteRun, outcome, select_cells
@@ -127,15 +129,16 @@ def conform(
     """
     chosen = select_cells(cells)
     backends, not_run = open_backends(names)
+    with_flights = flights or (flights is None and not cells)
+    if with_flights:
+        data_folder()  # raises before the long run, not after it, when the data is not installed
     with progress_bar() as progress:
         suite = Suite(backends, not_run, seed, chosen, out, progress)
         found = suite.go(cases or DEFAULT_CASES, seconds)
-        replay = None
-        if flights or (flights is None and not cells):
-            from deltaproof.conformance.flights import flights_run
-
+        replay: FlightsReport | None = None
+        if with_flights:
             replay = flights_run([each.name for each in backends], days or DEFAULT_DAYS, progress)
-    code = found.exit_code or (NONCONFORMANT if replay and not replay.ok else PASS)
+    code = found.exit_code or (flights_code(replay) if replay else PASS)
     if as_json:
         document = outcome(found) | {"exit": code}
         click.echo(
@@ -220,11 +223,22 @@ def open_backends(names: Sequence[str]) -> tuple[list[Backend], dict[str, str]]:
     return [backend(name) for name in DEFAULT_BACKENDS if name not in not_run], not_run
 
 
-def verdict(found: SuiteRun, replay: Any) -> str:
-    line = verdict_line(found)
-    if replay and not replay.ok:
-        return line + "; the flights DIFFER"
-    return line + (f"; {replay.days} days of flights equal" if replay else "")
+def flights_code(replay: FlightsReport) -> int:
+    if replay.differs:
+        return NONCONFORMANT
+    return PASS if replay.ok else UNKNOWN
+
+
+def verdict(found: SuiteRun, replay: FlightsReport | None) -> str:
+    """The last line but one: the random cases, and the flights."""
+    if replay is None:
+        return verdict_line(found)
+    words = {
+        PASS: f"{replay.days} days of flights equal",
+        NONCONFORMANT: "the flights DIFFER",
+        UNKNOWN: "the flights are UNKNOWN",
+    }
+    return f"{verdict_line(found)}; {words[flights_code(replay)]}"
 
 
 def say(lines: Iterable[str]) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from deltaproof.conformance import cli, suite
-from deltaproof.conformance.adapter import CAPABILITIES
+from deltaproof.conformance.adapter import CAPABILITIES, Backend
 from deltaproof.conformance.adapters.reference import ReferenceBackend, ReferenceSession
 from deltaproof.conformance.case import Case, Tick
+from deltaproof.conformance.connect import backend
 from deltaproof.conformance.mutants.reference import MUTANTS
 from deltaproof.conformance.suite import all_cells, select_cells
 from deltaproof.reference.errors import BackendError
@@ -64,9 +65,11 @@ class Crashes(ForgetsDeletes):
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backends above, under their names, as an entry point would bring them."""
     own = {"forgets-deletes": ForgetsDeletes, "crashes": Crashes}
-    known = cli.backend
 
-    monkeypatch.setattr(cli, "backend", lambda name: own[name]() if name in own else known(name))
+    def found(name: str) -> Backend:
+        return own[name]() if name in own else backend(name)
+
+    monkeypatch.setattr(cli, "backend", found)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

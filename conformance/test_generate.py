@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 
 import pytest
@@ -119,7 +120,7 @@ def has_nulls(case: Case) -> bool:
     return not nullable or any(None in row for delta in deltas(case) for row in delta)
 
 
-WITNESS = {
+WITNESS: dict[str, Callable[[Case], bool]] = {
     "insert": only_inserts,
     "delete": has_deletes,
     "update": has_both_signs,

@@ -10,7 +10,9 @@
     ├── CaseError           a broken case file
     ├── BackendError        a backend failed while it worked
     │   └── BackendMissing  a backend that is not installed here
-    └── UsageError          a wrong argument of a command: unknown cell, unknown backend
+    ├── UsageError          a wrong argument of a command: unknown cell, unknown backend
+    ├── LawViolation        (properties.check) a law that an operator breaks, with both sides
+    └── ProofError          (theorems.kernel) a statement that was not proved, with a counterexample
 
 A message names the operator, the row, what was expected, what came and what to do next.
 """

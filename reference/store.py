@@ -23,8 +23,9 @@ def add_into(weights: dict[Any, Weight], delta: Iterable[tuple[Any, Weight]]) ->
     >>> weights
     {'b': 2}
     """
+    get = weights.get
     for row, change in delta:
-        weight = weights.get(row, 0) + change
+        weight = get(row, 0) + change
         if weight:
             weights[row] = weight
         else:

@@ -145,7 +145,7 @@ def test_a_sum_over_64_bits_is_an_error_that_names_the_group() -> None:
     [
         (lambda: T.filter(col("nope") > 1), "unknown column 'nope': there are k, v"),
         (lambda: T.filter(col("v")), "expected a BOOLEAN predicate"),
-        (lambda: T.filter(col("k") == 1), "expected an expression, got False"),  # type: ignore[arg-type]
+        (lambda: T.filter(col("k") == 1), "expected an expression, got False"),  # type: ignore[arg-type, comparison-overlap]
         (lambda: T.join(T, on={"k": "k"}), "rename one"),
         (lambda: T.join(S, on={"k": "name"}), "keys must have one type"),
         (lambda: T.union_all(S), "same types in the same order"),

@@ -155,7 +155,7 @@ def distinct_without_counts(self: DistinctIncrement, delta: ZSet) -> ZSet:
 def aggregate_group_dies_with_a_zero_sum(
     self: AggregateIncrement, key: Row, sums: list[Any], changes: Any
 ) -> Row | None:
-    return None if len(sums) > 1 and sums[-1] == 0 else ROW_AFTER(self, key, sums, changes)
+    return None if sums[-2] == 0 else ROW_AFTER(self, key, sums, changes)
 
 
 def aggregate_keeps_emptied_groups(

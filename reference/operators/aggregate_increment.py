@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from operator import add
 from typing import Any
 
 from deltaproof.reference.errors import EvaluationError
@@ -24,6 +23,8 @@ from deltaproof.reference.sums import (
 )
 from deltaproof.reference.types import (
     BIGINT,
+    BIGINT_MAX,
+    BIGINT_MIN,
     DOUBLE,
     Row,
     Schema,
@@ -78,7 +79,7 @@ class Layout:
             return lambda sums, extremes: in_64_bits(sums[count], call)
         total, specials = self.total_places(call, argument, kind)
         if call.function == "sum" and kind == BIGINT:
-            return lambda sums, extremes: in_64_bits(sums[total], call) if sums[count] > 0 else None
+            return bigint_sum(call, total, count)
 
         def result(sums: list[Any], extremes: list[Extremes]) -> Value:
             if not sums[count] > 0:
@@ -114,6 +115,18 @@ class Layout:
         return self.sum(("sum", call.argument), finite), specials
 
 
+def bigint_sum(call: AggregateCall, total: int, count: int) -> Finish:
+    """SUM(BIGINT): `sum_of_units`, without a call per group."""
+
+    def result(sums: list[Any], extremes: list[Extremes]) -> Value:
+        if not sums[count] > 0:
+            return None
+        value = sums[total]
+        return value if BIGINT_MIN <= value <= BIGINT_MAX else in_64_bits(value, call)
+
+    return result
+
+
 def in_units(argument: Part, units: Callable[[Value], int]) -> Part:
     """The argument as a whole number of its type's unit."""
 
@@ -138,7 +151,9 @@ def is_special(argument: Part, special: float) -> Part:
     return part
 
 
-Group = list[Any]  # the sums, and last the output row that is in the view now, or None
+# The sums, and last the output row that is in the view now, or None. A tuple of plain values is
+# nothing that the garbage collector must walk, however many groups there are.
+Group = tuple[Any, ...]
 Changes = dict[Value, Any]  # value → change of its weight
 
 
@@ -156,6 +171,7 @@ class AggregateIncrement:
         self.finishes = [self.layout.finish(call) for call in calls]
         self.only_finish = self.finishes[0] if len(self.finishes) == 1 else None
         self.parts = list(enumerate(self.layout.parts))[1:]
+        self.no_group: Group = (*[0 for _ in self.layout.parts], None)
         self.arguments = [argument for argument, _ in self.layout.arguments]
         self.orders = [kind.order for _, kind in self.layout.arguments]
         self.clear()
@@ -170,43 +186,40 @@ class AggregateIncrement:
         self.staged_groups, self.staged_values = groups, values
 
     def step(self, delta: ZSet) -> ZSet:
-        changes = self.fold_sums(delta)
+        touched = self.fold_sums(delta)
         value_changes = self.fold_values(delta) if self.arguments else {}
         if self.keyless and () not in self.groups:  # its row is there from the first tick on
-            changes.setdefault((), [0] * len(self.layout.parts))
-        group_of, row_after = self.groups.get, self.row_after
+            touched.setdefault((), list(self.no_group))
+        row_after = self.row_after
         output: dict[Row, int] = {}
-        for key, change in changes.items():  # a group outside the delta keeps its row
-            group, before = group_of(key), None
-            if group is not None:
-                change[:] = map(add, group, change)
-                before = group[-1]
-            after = row_after(key, change, value_changes)
+        groups: dict[Row, Group] = {}
+        for key, group in touched.items():  # a group outside the delta keeps its row
+            before = group[-1]
+            after = group[-1] = row_after(key, group, value_changes)
+            groups[key] = tuple(group)
             if before != after:
                 if before is not None:
                     output[before] = -1
                 if after is not None:
                     output[after] = 1
-            change.append(after)
-        self.stage(changes, value_changes)
+        self.stage(groups, value_changes)
         return ZSet.trusted(output)
 
-    def fold_sums(self, delta: ZSet) -> dict[Row, Group]:
-        """What the delta adds to the sums of every group that it touches."""
-        changes: dict[Row, Group] = {}
-        key_of, parts = self.key_of, self.parts
-        nothing = [0] * len(self.layout.parts)
+    def fold_sums(self, delta: ZSet) -> dict[Row, list[Any]]:
+        """Every group that the delta touches: its sums with the delta's added, its row as it is."""
+        touched: dict[Row, list[Any]] = {}
+        key_of, parts, group_of, no_group = self.key_of, self.parts, self.groups.get, self.no_group
         for row, weight in delta.items():
             key = key_of(row)
-            sums = changes.get(key)
+            sums = touched.get(key)
             if sums is None:
-                sums = changes[key] = nothing.copy()
+                sums = touched[key] = list(group_of(key, no_group))
             sums[ROWS] += weight
             for place, part in parts:
                 value = part(row)
                 if value is not None:
                     sums[place] += value * weight
-        return changes
+        return touched
 
     def fold_values(self, delta: ZSet) -> dict[Row, list[Changes]]:
         """What the delta adds to the ordered values of every group that it touches."""
@@ -286,6 +299,6 @@ class AggregateIncrement:
                 {kind.from_json(value): weight for value, weight in entries}
                 for kind, entries in zip(kinds, saved_values, strict=False)
             ] or [{} for _ in kinds]
-            groups[key] = [*sums, self.row_after(key, sums, values)]
+            groups[key] = (*sums, self.row_after(key, sums, values))
         self.stage(groups, values if self.arguments else {})
         self.commit()

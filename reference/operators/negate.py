@@ -16,13 +16,13 @@ class Negate(Operator):
     """-a: every weight with the other sign. With union all it makes the difference of Z-sets.
 
     Shape    Z[A] → Z[A], linear
-    Source   DBSP (VLDB 2023) proposition 3.2; Lean: neg_incremental
+    Source   DBSP (VLDB 2023) proposition 3.2; Lean: linear_neg
     """
 
     name = "negate"
     shape = Shape.LINEAR
     theorem = "negate_linear"
-    source = "DBSP (VLDB 2023) proposition 3.2; Lean: neg_incremental"
+    source = "DBSP (VLDB 2023) proposition 3.2; Lean: linear_neg"
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -24,7 +24,7 @@ class UnionAll(Operator):
     arity = 2
     shape = Shape.LINEAR
     theorem = "union_all_linear"
-    source = "DBSP (VLDB 2023) proposition 3.2; Lean: sum_incremental"
+    source = "DBSP (VLDB 2023) proposition 3.2; Lean: add_incremental"
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs
