@@ -24,7 +24,7 @@ mutants: $(READY) ## plant known bugs and see each one found
 	@$(BIN)/deltaproof mutants $(ARGS)
 
 theorems: $(READY) ## prove the theorems, one line each
-	@$(BIN)/pytest theorems -v $(ARGS)
+	@$(BIN)/python -m deltaproof.theorems $(ARGS)
 
 test: $(READY) ## run the tests
 	@$(BIN)/pytest $(ARGS)
