@@ -35,7 +35,7 @@ from deltaproof.reference.errors import (
 
 PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
 DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
-DEFAULT_CASES = 30_000
+DEFAULT_CASES = 48_000
 DEFAULT_DAYS = 31
 
 

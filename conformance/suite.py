@@ -36,7 +36,7 @@ from deltaproof.conformance.judge import (
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
 from deltaproof.reference.errors import EvaluationError, UsageError
 
-CASES_PER_SHAPE = 1_250
+CASES_PER_SHAPE = 2_000
 SHRINKS_PER_BACKEND = 8
 TICK_BY_TICK = 4  # cases that a batching backend also runs with one job per tick
 VACUOUS_PROBE, VACUOUS_SHARE = 12, 0.34  # a shape whose view hardly ever changes is not used
