@@ -35,6 +35,7 @@ from deltaproof.conformance.judge import (
 )
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
 from deltaproof.reference.errors import EvaluationError, UsageError
+from deltaproof.reference.query import Query
 
 CASES_PER_SHAPE = 2_000
 SHRINKS_PER_BACKEND = 8
@@ -358,8 +359,7 @@ class Suite:
             signed="weights.signed" in backend.capabilities,
         )
         kind = case.cell[1:]
-        operators = result.case.query.operators() or case.query.operators()
-        cell = (operators[-1].capabilities()[0], kind)
+        cell = (self.blamed(result.case.query) or self.blamed(case.query) or "", kind)
         observed, difference = self.observe(backend, result.case, found)
         small = result.case.with_notes(
             found={"backend": backend.name, "class": found.kind, "seed": self.run.seed}
@@ -385,6 +385,12 @@ class Suite:
             (size(case), size(result.case)),
             path,
         )
+
+    def blamed(self, query: Query) -> str | None:
+        """The operator to name: the outermost of those that the run is about."""
+        names = [name for each in query.operators() for name in each.capabilities()]
+        asked = [name for name in names if name in self.operators]
+        return (asked or names or [None])[-1]
 
     @staticmethod
     def observe(
