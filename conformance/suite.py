@@ -390,7 +390,8 @@ class Suite:
         """The operator to name: the outermost of those that the run is about."""
         names = [name for each in query.operators() for name in each.capabilities()]
         asked = [name for name in names if name in self.operators]
-        return (asked or names or [None])[-1]
+        chosen = asked or names
+        return chosen[-1] if chosen else None
 
     @staticmethod
     def observe(

@@ -1,0 +1,190 @@
+"""Z-sets cross into Spark and back by Arrow, and come back as the values they were.
+
+A stream of Z-sets is a table with one line per row, tick and case:
+
+    _case INT     which of the streams that run side by side
+    _tick INT     1, 2, … within one call
+    _c0, _c1, …   the row, by position: no name of the user's enters Spark
+    _weight       BIGINT; a weight that needs more than 64 bits is refused, never clipped
+
+    Type        Arrow              Spark
+    BOOLEAN     bool               BOOLEAN
+    BIGINT      int64              BIGINT
+    DOUBLE      float64            DOUBLE
+    DECIMAL     decimal128(p, s)   DECIMAL(p,s)
+    VARCHAR     string             STRING
+    DATE        date32             DATE
+    TIMESTAMP   timestamp[us]      TIMESTAMP_NTZ
+    ARRAY       list               ARRAY
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, TypeAlias
+
+import pyarrow
+import pyarrow.compute
+
+from deltaproof.reference.errors import BackendError
+from deltaproof.reference.types import (
+    ARRAY,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DECIMAL,
+    DOUBLE,
+    NAN,
+    TIMESTAMP,
+    VARCHAR,
+    Row,
+    Schema,
+    Type,
+    Value,
+)
+from deltaproof.reference.zset import ZSet
+
+Table: TypeAlias = Any  # pyarrow.Table; pyarrow has no types of its own
+Stream: TypeAlias = Sequence[Mapping[str, ZSet]]  # one case: per tick, the delta of each table
+
+ARROW_TYPES: Mapping[Type, Any] = {
+    BOOLEAN: pyarrow.bool_(),
+    BIGINT: pyarrow.int64(),
+    DOUBLE: pyarrow.float64(),
+    VARCHAR: pyarrow.string(),
+    DATE: pyarrow.date32(),
+    TIMESTAMP: pyarrow.timestamp("us"),
+}
+
+
+def arrow_type(kind: Type) -> Any:
+    """The Arrow type of a column.
+
+    >>> arrow_type(DECIMAL(10, 2)), arrow_type(ARRAY(BIGINT)).value_type
+    (Decimal128Type(decimal128(10, 2)), DataType(int64))
+    """
+    if isinstance(kind, ARRAY):
+        return pyarrow.list_(arrow_type(kind.element))
+    if isinstance(kind, DECIMAL):
+        return pyarrow.decimal128(kind.precision, kind.scale)
+    return ARROW_TYPES[kind]
+
+
+def column_names(schema: Schema) -> list[str]:
+    """The names of a row's columns inside Spark."""
+    return [f"_c{position}" for position in range(len(schema))]
+
+
+def arrow_schema(schema: Schema) -> Any:
+    """The columns of a stream of Z-sets over this schema."""
+    columns = [
+        pyarrow.field(name, arrow_type(column.type), column.nullable)
+        for name, column in zip(column_names(schema), schema.columns, strict=True)
+    ]
+    return pyarrow.schema(
+        [
+            pyarrow.field("_case", pyarrow.int32(), False),
+            pyarrow.field("_tick", pyarrow.int32(), False),
+            *columns,
+            pyarrow.field("_weight", pyarrow.int64(), False),
+        ]
+    )
+
+
+def table_of_streams(name: str, schema: Schema, streams: Sequence[Stream]) -> Table:
+    """The changes of one base table in every case and tick, as Arrow holds them.
+
+    Raises BackendError for a weight or a value that Spark cannot hold.
+
+    >>> schema = Schema.parse("k BIGINT")
+    >>> stream = [{"t": ZSet.of(schema, {(7,): 2})}, {}, {"t": ZSet.of(schema, {(7,): -1})}]
+    >>> table_of_streams("t", schema, [stream]).to_pydict()
+    {'_case': [0, 0], '_tick': [1, 3], '_c0': [7, 7], '_weight': [2, -1]}
+    """
+    deltas = [
+        (case, tick, delta)
+        for case, stream in enumerate(streams)
+        for tick, tables in enumerate(stream, start=1)
+        if (delta := tables.get(name))
+    ]
+    rows = [row for _, _, delta in deltas for row in delta]
+    columns = [
+        list(chain.from_iterable(repeat(case, len(delta)) for case, _, delta in deltas)),
+        list(chain.from_iterable(repeat(tick, len(delta)) for _, tick, delta in deltas)),
+        *(zip(*rows, strict=True) if rows else repeat((), len(schema))),
+        [weight for _, _, delta in deltas for _, weight in delta.items()],
+    ]
+    fields = arrow_schema(schema)
+    return pyarrow.Table.from_arrays(
+        [
+            arrow_column(name, values, field, schema)
+            for values, field in zip(columns, fields, strict=True)
+        ],
+        schema=fields,
+    )
+
+
+def arrow_column(table: str, values: Sequence[Value], field: Any, schema: Schema) -> Any:
+    """One column as Arrow holds it. Raises BackendError naming what Spark cannot hold."""
+    try:
+        return pyarrow.array(values, field.type)
+    except (OverflowError, ValueError, TypeError, pyarrow.ArrowException) as error:
+        if field.name == "_weight":
+            largest = max(values, key=abs)
+            raise BackendError(
+                f"table {table}: Spark keeps weights in 64 bits, and {largest} needs more"
+            ) from None
+        column = schema.columns[int(field.name.removeprefix("_c"))]
+        raise BackendError(f"table {table}, column {column}: Spark cannot hold it: {error}") from None
+
+
+def zsets_of_table(
+    table: Table, schema: Schema, ticks_by_case: Sequence[int]
+) -> list[list[ZSet]]:
+    """Per case and tick, the Z-set that a consolidated table of changes holds.
+
+    >>> schema = Schema.parse("k BIGINT")
+    >>> stream = [{"t": ZSet.of(schema, {(7,): 2})}, {}]
+    >>> zsets_of_table(table_of_streams("t", schema, [stream]), schema, [2])
+    [[ZSet({(7,): 2}), ZSet({})]]
+    """
+    expected, got = map(type_words, (arrow_schema(schema), table.schema))
+    if got != expected:
+        raise BackendError(f"Spark gave columns of types {got} where {expected} were expected")
+    entries: list[list[dict[Row, int]]] = [[{} for _ in range(n or 1)] for n in ticks_by_case]
+    cases, ticks, *columns, weights = (
+        python_values(column, kind)
+        for column, kind in zip(table.columns, [BIGINT, BIGINT, *schema.types, BIGINT], strict=True)
+    )
+    rows = zip(*columns, strict=True) if columns else repeat((), len(weights))
+    for case, tick, row, weight in zip(cases, ticks, rows, weights, strict=True):
+        entries[case][tick - 1][row] = weight
+    return [
+        [ZSet.trusted(zset, schema) for zset in stream[:ticks]]
+        for stream, ticks in zip(entries, ticks_by_case, strict=True)
+    ]
+
+
+def python_values(column: Any, kind: Type) -> list[Value]:
+    """The column's canonical values: NULL is None, an array a tuple, NaN the one NaN."""
+    if kind == DOUBLE:
+        values = pyarrow.compute.add(column, 0.0).to_pylist()  # -0.0 + 0.0 is 0.0
+        return [NAN if value != value else value for value in values]
+    values = column.to_pylist()
+    if isinstance(kind, ARRAY):
+        return [canonical_array(value, kind) for value in values]
+    return values
+
+
+def canonical_array(values: list[Value] | None, kind: ARRAY) -> Value:
+    return None if values is None else kind.canonical(values)
+
+
+def type_words(fields: Any) -> list[str]:
+    """The types of columns, without what Arrow adds of names and NULLs inside arrays."""
+
+    def words(kind: Any) -> str:
+        return f"list<{words(kind.value_type)}>" if pyarrow.types.is_list(kind) else str(kind)
+
+    return [words(field.type) for field in fields]

@@ -1,0 +1,165 @@
+"""A query becomes one SQL text, and Spark plans and runs it as one job.
+
+Every clause of the text is a relation of changes: columns `_case`, `_tick`, `_c0` …, `_weight`,
+a change of one row's weight per line. The lines of a range of ticks stand side by side, so
+"before" and "after" are a matter of order by `_tick`, and one text answers for a thousand cases
+of five ticks as for one case of one tick. Ticks count from 1 within a call.
+
+What was before the call is a *past*: the integral of some relation, stamped tick 0. An operator
+asks for it with `with_past`; at the first call there is none, and the text does without. What
+the next call will find there follows from the same request: lines that are equal but for their
+tick become one, their numbers added up. So an operator says once what it remembers.
+
+    Relation    a clause: its name and the schema of its rows
+    Past        what is remembered of one clause: which columns are kept, which added up
+    Lowering    collects clauses, parameters and pasts while the operators write them
+
+Clauses are written where they are read, as subqueries: Spark's analysis takes twice as long for
+the same clauses under WITH. Only what is read twice and costs something stands under WITH.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from deltaproof.reference.types import Schema
+from deltaproof.spark_backend.frames import column_names
+from deltaproof.spark_backend.scalar import Parameters, ScalarText
+
+ONE_PARTITION = "/*+ COALESCE(1) */"  # no exchange, no second stage: half the time of a small job
+CLAUSE_NAME = re.compile(r"\b_r(\d+)\b")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Changes of rows of a schema, under a name in the text.
+
+    A relation is `consolidated` when no row has two lines in one tick of one case, and no line
+    has weight 0.
+    """
+
+    name: str
+    schema: Schema
+    consolidated: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return column_names(self.schema)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is remembered of a clause: the sums of `added`, per case and `kept`."""
+
+    view: str  # under which the next call finds it
+    clause: str
+    kept: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+@dataclass
+class Lowering:
+    """The text of a query while it is written.
+
+    >>> lowering = Lowering(cases=1, first=True)
+    >>> rows = lowering.define("SELECT * FROM t")
+    >>> kept = lowering.define(f"SELECT * FROM {rows} WHERE _c0 > 0")
+    >>> lowering.text(f"SELECT _c0 FROM {kept}")
+    'SELECT _c0 FROM (SELECT * FROM (SELECT * FROM t) WHERE _c0 > 0)'
+    """
+
+    cases: int
+    first: bool  # whether nothing was before
+    prefix: str = "_"  # of the names of views, which other queries in the session must not share
+    parameters: Parameters = field(default_factory=Parameters)
+    label: str = ""  # of the operator that is being written
+    clauses: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)  # for each clause, whose it is
+    shared: set[int] = field(default_factory=set)
+    pasts: list[Past] = field(default_factory=list)
+
+    def define(self, select: str) -> str:
+        """A new clause of this text; its name."""
+        self.clauses.append(select)
+        self.labels.append(self.label)
+        return f"_r{len(self.clauses) - 1}"
+
+    def share(self, relation: Relation) -> Relation:
+        """The relation, computed once however often it is read.
+
+        Spark copies a clause into every place that reads it, and computes each copy, unless the
+        clause is random.
+
+        >>> lowering = Lowering(cases=1, first=True)
+        >>> rows = Relation(lowering.define("SELECT * FROM t"), Schema(()), True)
+        >>> once = lowering.share(rows).name
+        >>> print(lowering.text(f"SELECT * FROM {once} UNION ALL SELECT * FROM {once}"))
+        WITH _r1 AS (SELECT * FROM (SELECT * FROM t) WHERE RAND() >= 0D)
+        SELECT * FROM _r1 UNION ALL SELECT * FROM _r1
+        """
+        name = self.define(f"SELECT * FROM {relation.name} WHERE RAND() >= 0D")
+        self.shared.add(len(self.clauses) - 1)
+        return replace(relation, name=name)
+
+    def scalars(self, schema: Schema) -> ScalarText:
+        """The writer of expressions over rows of this schema."""
+        return ScalarText(schema, self.parameters)
+
+    def with_past(self, clause: str, kept: Sequence[str], added: Sequence[str]) -> str:
+        """The clause's lines, and at tick 0 a line for each thing remembered of earlier calls.
+
+        Lines are remembered by their `kept` columns; the numbers in `added` are added up.
+        """
+        view = f"{self.prefix}s{len(self.pasts)}"
+        if not self.first:
+            columns = listed("_case", *kept, *added)
+            before = f"SELECT {columns}, 0 AS _tick FROM {view}"
+            now = f"SELECT {columns}, _tick FROM {clause}"
+            clause = self.define(f"SELECT {ONE_PARTITION} * FROM ({before} UNION ALL {now})")
+        self.pasts.append(Past(view, clause, tuple(kept), tuple(added)))
+        return clause
+
+    def output(self, relation: Relation) -> str:
+        """The text whose lines are the relation's changes, one line per row, tick and case."""
+        columns = listed("_case", "_tick", *relation.columns)
+        if relation.consolidated:
+            return self.text(f"SELECT {columns}, _weight FROM {relation.name}")
+        return self.text(summed(relation.name, columns, ["_weight"]))
+
+    def next_past(self, past: Past) -> str:
+        """The text whose lines are what the next call finds as this past."""
+        return self.text(summed(past.clause, listed("_case", *past.kept), past.added))
+
+    def label_of(self, fragment: str) -> str:
+        """The operator that wrote this part of the text; empty when it is not known."""
+        found = zip(self.labels, self.clauses, strict=True)
+        return next((label for label, clause in found if fragment and fragment in clause), "")
+
+    def text(self, select: str) -> str:
+        """The whole text of a SELECT over clauses."""
+        needed: dict[int, str] = {}  # the shared clauses, those that others read first
+
+        def expanded(match: re.Match[str]) -> str:
+            place = int(match[1])
+            if place not in self.shared:
+                return f"({CLAUSE_NAME.sub(expanded, self.clauses[place])})"
+            if place not in needed:
+                clause = CLAUSE_NAME.sub(expanded, self.clauses[place])
+                needed[place] = f"{match[0]} AS ({clause})"
+            return match[0]
+
+        body = CLAUSE_NAME.sub(expanded, select)
+        return f"WITH {', '.join(needed.values())}\n{body}" if needed else body
+
+
+def listed(*columns: str) -> str:
+    return ", ".join(columns)
+
+
+def summed(clause: str, columns: str, added: Sequence[str]) -> str:
+    """One line per value of the columns, the numbers added up; none where all are zero."""
+    sums = listed(*(f"SUM({name}) AS {name}" for name in added))
+    lines = f"SELECT {columns}, {sums} FROM {clause} GROUP BY {columns}"
+    return f"SELECT * FROM ({lines}) WHERE {' OR '.join(f'{name} <> 0' for name in added)}"
