@@ -136,12 +136,12 @@ def arrow_column(table: str, values: Sequence[Value], field: Any, schema: Schema
                 f"table {table}: Spark keeps weights in 64 bits, and {largest} needs more"
             ) from None
         column = schema.columns[int(field.name.removeprefix("_c"))]
-        raise BackendError(f"table {table}, column {column}: Spark cannot hold it: {error}") from None
+        raise BackendError(
+            f"table {table}, column {column}: Spark cannot hold it: {error}"
+        ) from None
 
 
-def zsets_of_table(
-    table: Table, schema: Schema, ticks_by_case: Sequence[int]
-) -> list[list[ZSet]]:
+def zsets_of_table(table: Table, schema: Schema, ticks_by_case: Sequence[int]) -> list[list[ZSet]]:
     """Per case and tick, the Z-set that a consolidated table of changes holds.
 
     >>> schema = Schema.parse("k BIGINT")

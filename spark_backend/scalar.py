@@ -213,8 +213,12 @@ class ScalarText:
 
 
 FUNCTIONS: Mapping[str, Callable[[str], str]] = {
-    "lower": lambda text: f"TRANSLATE({text}, '{string.ascii_uppercase}', '{string.ascii_lowercase}')",
-    "upper": lambda text: f"TRANSLATE({text}, '{string.ascii_lowercase}', '{string.ascii_uppercase}')",
+    "lower": lambda text: (
+        f"TRANSLATE({text}, '{string.ascii_uppercase}', '{string.ascii_lowercase}')"
+    ),
+    "upper": lambda text: (
+        f"TRANSLATE({text}, '{string.ascii_lowercase}', '{string.ascii_uppercase}')"
+    ),
     "length": lambda text: f"CAST(CHAR_LENGTH({text}) AS BIGINT)",
     "concat": lambda texts: f"CONCAT({texts})",
     "year": lambda moment: f"CAST(YEAR({moment}) AS BIGINT)",

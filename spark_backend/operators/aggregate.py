@@ -153,9 +153,7 @@ def running_totals(grouping: Grouping, lowering: Lowering) -> str:
     own = lowering.with_past(own, grouping.keys, list(sums))
     running = listed(*(f"SUM({name}) OVER so_far AS {name}" for name in sums))
     window = f"(PARTITION BY {group} ORDER BY _tick ROWS UNBOUNDED PRECEDING)"
-    return lowering.define(
-        f"SELECT {group}, _tick, {running} FROM {own} WINDOW so_far AS {window}"
-    )
+    return lowering.define(f"SELECT {group}, _tick, {running} FROM {own} WINDOW so_far AS {window}")
 
 
 def snapshot_totals(grouping: Grouping, lowering: Lowering) -> str:

@@ -27,9 +27,7 @@ def lower_join(operator: Join, left: Relation, right: Relation, lowering: Loweri
         side_of_join(left, LEFT_PART, lowering),
         side_of_join(right, RIGHT_PARTS, lowering),
     ]
-    equal = [
-        f"a._c{left.schema.index(a)} = b._c{right.schema.index(b)}" for a, b in operator.on
-    ]
+    equal = [f"a._c{left.schema.index(a)} = b._c{right.schema.index(b)}" for a, b in operator.on]
     parts = [] if lowering.first else ["a._part = b._part"]
     matching = " AND ".join(["a._case = b._case", *parts, *equal])
     columns = [f"a.{name} AS {name}" for name in left.columns]

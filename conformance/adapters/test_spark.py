@@ -1,0 +1,77 @@
+"""Real Spark, through the protocol: in batches, in chunks of ticks, and one job per tick."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from deltaproof.conformance.adapters.spark import SparkBackend
+from deltaproof.conformance.case import Case
+from deltaproof.conformance.generate import shapes, take_cases
+from deltaproof.conformance.histories import KINDS
+from deltaproof.conformance.judge import Judge, Oracle, run_case, run_cases
+from deltaproof.conformance.mutants import MutantReport, run_mutants
+from deltaproof.conformance.mutants.spark import MUTANTS
+
+KINDS_RUN = [kind for kind in KINDS if kind != "restart"]
+
+
+@pytest.fixture(scope="module")
+def spark() -> SparkBackend:
+    return SparkBackend()
+
+
+def differing(backend: SparkBackend, cases: list[Case], one_by_one: bool = False) -> list[str]:
+    """The names of the cases that are not equal, at every tick."""
+    oracle = Oracle(cases[0].query)
+    judge = Judge(cases[0].query.schema, backend.tolerance)
+    observed = (
+        [run_case(backend, case) for case in cases] if one_by_one else run_cases(backend, cases)
+    )
+    return [
+        case.identity
+        for case, seen in zip(cases, observed, strict=True)
+        if judge.difference(oracle.expected(case), seen)
+    ]
+
+
+def test_oracle_random_cases_of_a_shape_are_equal_in_one_job(spark: SparkBackend) -> None:
+    for shape in islice(shapes(23), 12):
+        assert differing(spark, take_cases(shape, KINDS_RUN, 66)) == [], shape.query
+
+
+def test_oracle_a_view_kept_tick_by_tick_is_equal(spark: SparkBackend) -> None:
+    for shape in islice(shapes(29, ["aggregate.min", "join.inner"]), 2):
+        cases = take_cases(shape, ["churn", "signed"], 2)
+        assert differing(spark, cases, one_by_one=True) == [], shape.query
+
+
+def test_a_case_without_a_single_change_has_the_row_of_a_keyless_aggregate(
+    spark: SparkBackend,
+) -> None:
+    case = Case.from_json(
+        {
+            "tables": {"t": "k BIGINT"},
+            "query": {
+                "op": "aggregate",
+                "keys": [],
+                "aggregates": [["n", "count_star", None]],
+                "inputs": [{"table": "t"}],
+            },
+            "ticks": [{}, {}, {}],
+        }
+    )
+    assert differing(spark, [case]) == []
+    assert differing(spark, [case], one_by_one=True) == []
+
+
+@pytest.fixture(scope="module")
+def report() -> MutantReport:
+    return run_mutants(["spark"], 7, lambda *_: None)
+
+
+def test_every_mutant_of_the_spark_forms_is_killed_in_its_cell(report: MutantReport) -> None:
+    assert [death.mutant.name for death in report.deaths if not death.killed] == []
+    assert len(report.deaths) == len(MUTANTS) >= 12
+    assert report.median <= 50
