@@ -171,7 +171,7 @@ def python_values(column: Any, kind: Type) -> list[Value]:
     if kind == DOUBLE:
         values = pyarrow.compute.add(column, 0.0).to_pylist()  # -0.0 + 0.0 is 0.0
         return [NAN if value != value else value for value in values]
-    values = column.to_pylist()
+    values: list[Value] = column.to_pylist()
     if isinstance(kind, ARRAY):
         return [canonical_array(value, kind) for value in values]
     return values

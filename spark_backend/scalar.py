@@ -182,7 +182,7 @@ class ScalarText:
     def comparison(self, symbol: str, left: Expr, right: Expr) -> str:
         a, b = self(left), self(right)
         if not self.share_a_type(left, right):
-            parts = " {} ".format(symbol).join(self.decimal_parts(left, right))
+            parts = f" {symbol} ".join(self.decimal_parts(left, right))
             return f"CASE WHEN {a} IS NOT NULL AND {b} IS NOT NULL THEN {parts} END"
         return f"({a} {symbol} {b})"
 

@@ -101,7 +101,10 @@ def grouped(operator: Aggregate, rows: Relation, lowering: Lowering) -> Grouping
     arguments = tuple(arguments_of(operator, rows.schema))
     scalars = lowering.scalars(rows.schema)
     columns = [
-        *(f"_c{rows.schema.index(name)} AS {key}" for key, name in zip(keys, operator.keys)),
+        *(
+            f"_c{rows.schema.index(name)} AS {key}"
+            for key, name in zip(keys, operator.keys, strict=True)
+        ),
         *(f"{scalars(argument.expression)} AS {argument.value}" for argument in arguments),
     ]
     lines = f"SELECT _case, _tick, {listed(*columns, LINE)} FROM {rows.name}"

@@ -34,7 +34,8 @@ def lower_join(operator: Join, left: Relation, right: Relation, lowering: Loweri
     columns += [f"b.{name} AS _c{n}" for n, name in enumerate(right.columns, len(left.schema))]
     selected = listed("a._case AS _case", pair_tick(), *columns, pair_weight())
     name = lowering.define(
-        f"SELECT /*+ SHUFFLE_HASH(b) */ {selected} FROM {sides[0]} a JOIN {sides[1]} b ON {matching}"
+        f"SELECT /*+ SHUFFLE_HASH(b) */ {selected} "
+        f"FROM {sides[0]} a JOIN {sides[1]} b ON {matching}"
     )
     return Relation(name, operator.output(left.schema, right.schema), consolidated=False)
 
