@@ -168,10 +168,11 @@ def zsets_of_table(table: Table, schema: Schema, ticks_by_case: Sequence[int]) -
 
 def python_values(column: Any, kind: Type) -> list[Value]:
     """The column's canonical values: NULL is None, an array a tuple, NaN the one NaN."""
+    values: list[Value]
     if kind == DOUBLE:
         values = pyarrow.compute.add(column, 0.0).to_pylist()  # -0.0 + 0.0 is 0.0
         return [NAN if value != value else value for value in values]
-    values: list[Value] = column.to_pylist()
+    values = column.to_pylist()
     if isinstance(kind, ARRAY):
         return [canonical_array(value, kind) for value in values]
     return values
