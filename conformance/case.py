@@ -131,8 +131,7 @@ class Case:
     def text(self) -> str:
         """The file's text: one line per key, so that a change of a case reads as a diff."""
         lines = ",\n ".join(
-            f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
-            for key, value in self.to_json().items()
+            f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.to_json().items()
         )
         return f"{{{lines}}}\n"
 
@@ -192,8 +191,8 @@ def read_delta(entries: Any, schema: Schema, where: str) -> ZSet:
 
 def read_restarts(restarts: Any, ticks: int) -> tuple[int, ...]:
     fits = isinstance(restarts, list) and all(
-        type(each) is int and 0 <= each <= ticks for each in restarts
+        type(each) is int and 1 <= each <= ticks for each in restarts
     )
     if not fits:
-        raise CaseError(f"restarts: expected tick numbers from 0 to {ticks}, got {restarts!r}")
+        raise CaseError(f"restarts: expected tick numbers from 1 to {ticks}, got {restarts!r}")
     return tuple(restarts)

@@ -8,6 +8,7 @@ itself is broken (a mutant survived, or the reference is suspect).
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from deltaproof.conformance.adapter import Backend
+from deltaproof.conformance.adapter import Backend, Observed
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.connect import availability, backend
 from deltaproof.conformance.explain import explain, explain_json
@@ -26,16 +27,17 @@ from deltaproof.conformance.flights import FlightsReport, flights_run
 from deltaproof.conformance.flights_data import data_folder
 from deltaproof.conformance.judge import Judge, Oracle, run_cases
 from deltaproof.conformance.report import suite_lines, verdict_line
-from deltaproof.conformance.suite import Suite, SuiteRun, outcome, select_cells
+from deltaproof.conformance.suite import Suite, SuiteRun, in_shape, outcome, select_cells
 from deltaproof.reference.errors import (
     BackendError,
     BackendMissing,
     DeltaproofError,
+    UsageError,
 )
 
 PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
 DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
-DEFAULT_CASES = 48_000
+DEFAULT_CASES = 72_000
 DEFAULT_DAYS = 31
 
 
@@ -61,6 +63,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return complain(str(error), UNKNOWN)
     except DeltaproofError as error:
         return complain(str(error))
+    except OSError as error:
+        return complain(f"{error.filename or 'output'}: {error.strerror or error}")
+    except SystemExit as error:
+        return complain(f"a backend ended the process, with {error.code!r}", UNKNOWN)
+    except Exception as error:
+        if os.environ.get("DELTAPROOF_TRACEBACK"):
+            raise
+        what = f"internal error: {type(error).__name__}: {error}"
+        return complain(f"{what}; DELTAPROOF_TRACEBACK=1 shows where", BROKEN)
 
 
 def complain(message: str, code: int = USAGE) -> int:
@@ -79,7 +90,10 @@ class Seconds(click.ParamType[float]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
         if match is None:
             self.fail(f"{value!r} is not a duration like 60s, 5m or 2h", param, ctx)
-        return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+        seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+        if not seconds:
+            self.fail("a run of no time at all says nothing", param, ctx)
+        return seconds
 
 
 @click.group(no_args_is_help=True)
@@ -128,6 +142,7 @@ def conform(
       deltaproof conform --no-flights --json > outcome.json
     """
     chosen = select_cells(cells)
+    writable(out)
     backends, not_run = open_backends(names)
     with_flights = flights or (flights is None and not cells)
     if with_flights:
@@ -137,7 +152,7 @@ def conform(
         found = suite.go(cases or DEFAULT_CASES, seconds)
         replay: FlightsReport | None = None
         if with_flights:
-            replay = flights_run([each.name for each in backends], days or DEFAULT_DAYS, progress)
+            replay = flights_run(backends, days or DEFAULT_DAYS, progress)
     code = found.exit_code or (flights_code(replay) if replay else PASS)
     if as_json:
         document = outcome(found) | {"exit": code}
@@ -171,7 +186,7 @@ def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
     for each in backends:
         with progress_bar() as progress:
             progress(f"replaying on {each.name}", 0, 1)
-            (observed,) = run_cases(each, [case])
+            observed = observe(each, case)
         found = Judge(case.query.schema, each.tolerance).difference(expected, observed)
         outcomes.append({"backend": each.name, "engine": each.describe(), "equal": found is None})
         if found is None:
@@ -186,6 +201,17 @@ def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"case": case.identity, "outcomes": outcomes}))
     return code
+
+
+def observe(each: Backend, case: Case) -> list[Observed]:
+    """What the backend shows of the case. Raises BackendError however it fails."""
+    try:
+        (observed,) = run_cases(each, [case])
+        return in_shape(observed)
+    except DeltaproofError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise BackendError(f"{each.name}: {type(error).__name__}: {error}") from error
 
 
 @command.command()
@@ -209,6 +235,16 @@ def mutants(names: tuple[str, ...], seed: int, as_json: bool) -> int:
     else:
         say(report.lines())
     return PASS if report.all_killed else BROKEN
+
+
+def writable(folder: Path) -> None:
+    """Raises UsageError now, not after a long run, when no case could be saved there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".write").touch()
+        (folder / ".write").unlink()
+    except OSError as error:
+        raise UsageError(f"--out {folder}: {error.strerror}: name a folder to write to") from None
 
 
 def open_backends(names: Sequence[str]) -> tuple[list[Backend], dict[str, str]]:

@@ -21,6 +21,7 @@ from deltaproof.conformance.case import Case
 from deltaproof.conformance.histories import KINDS, NEEDS, History, Pool
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.join import Join
 from deltaproof.reference.operators.union_all import UnionAll
@@ -63,6 +64,13 @@ DOMAINS: Mapping[Type, tuple[Value, ...]] = {
 KEYS: tuple[Value, ...] = (0, 1, 2)
 SPECIAL_DOUBLES = (NAN, math.inf, 1e16)
 
+# The types that an aggregate's argument takes in turn; odd turns are plain, see `shapes`.
+ARGUMENTS: Mapping[str, Sequence[Type]] = {
+    "aggregate.sum": (DOUBLE, BIGINT, MONEY),
+    "aggregate.avg": (DOUBLE, BIGINT, MONEY),
+    "aggregate.min": (DOUBLE, VARCHAR, MONEY),
+    "aggregate.max": (TIMESTAMP, DATE, DOUBLE),
+}
 NOT_PLAIN = frozenset({"negate", "type.decimal", "type.array"})  # what not every engine has
 
 COLUMN_TYPES: Sequence[Type] = (
@@ -115,35 +123,56 @@ def shapes(seed: int, capabilities: Sequence[str] = OPERATOR_CAPABILITIES) -> It
     """
     for number in count():
         turn, place = divmod(number, len(capabilities))
-        yield shape(f"{seed}/{number}", capabilities[place], plain=turn % 2 == 1)
+        name = capabilities[place]
+        kinds = ARGUMENTS.get(name, (None,))
+        kind = kinds[turn % len(kinds)]
+        yield shape(f"{seed}/{number}", name, plain=turn % 2 == 1, argument=kind)
 
 
-def shape(seed: str, capability: str, plain: bool = False) -> Shape:
+def shape(seed: str, capability: str, plain: bool = False, argument: Type | None = None) -> Shape:
     """The shape of this seed, its query using this operator; `plain` asks no engine for more.
+
+    With an `argument` an aggregate of this capability has one of that type.
 
     >>> "distinct" in shape("7", "distinct").needs
     True
     """
     random = Random(seed)
-    special = random.random() < 0.25 and not plain
+    special = not plain and (argument == DOUBLE or random.random() < 0.25)
     refused = NOT_PLAIN - {capability} if plain else frozenset()
     while True:
-        tables = sample_tables(random)
+        tables = sample_tables(random, argument)
         query = sample_query(random, tables, DEPTH)
-        if capability in query.capabilities() and not needs(query) & refused:
+        fits = argument is None or argument in argument_types(query, capability)
+        if fits and capability in query.capabilities() and not needs(query) & refused:
             used = query.tables()
             pools = {name: pool(random, schema, special) for name, schema in used.items()}
             has_doubles = any(DOUBLE in schema.types for schema in used.values())
             return Shape(query, pools, special and has_doubles, seed)
 
 
-def sample_tables(random: Random) -> list[Table]:
-    """Two or three tables, each with a key column first; sometimes two of the same columns."""
+def argument_types(query: Query, name: str) -> set[Type]:
+    """The types of the arguments that the aggregates of this capability have in the query."""
+    return {
+        call.argument.type_in(node.over[0].schema)
+        for node in query.nodes()
+        if isinstance(node, Apply) and isinstance(node.operator, Aggregate)
+        for _, call in node.operator.aggregates
+        if call.argument is not None and f"aggregate.{call.function}" == name
+    }
+
+
+def sample_tables(random: Random, wanted: Type | None = None) -> list[Table]:
+    """Two or three tables, each with a key column first; sometimes two of the same columns.
+
+    A `wanted` type is that of a column of every table.
+    """
     tables = []
     types: list[Type] = []
     for name in ("r", "s", "t")[: random.choice((2, 2, 3))]:
         if not types or random.random() < 0.6:
             types = [BIGINT, *random.choices(COLUMN_TYPES, k=random.choice((1, 1, 2, 2, 3)))]
+            types += [wanted] if wanted is not None else []
         columns = (
             Column(f"{name}{place}", kind, nullable=random.random() < 0.8)
             for place, kind in enumerate(types)

@@ -7,6 +7,7 @@ values are compared.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -20,11 +21,25 @@ from deltaproof.conformance.adapter import (
     ShowsChanges,
 )
 from deltaproof.conformance.case import Case
+from deltaproof.reference.errors import BackendError, RowError
 from deltaproof.reference.query import Query
-from deltaproof.reference.types import DOUBLE, Row, Schema, Value
+from deltaproof.reference.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    NAN,
+    TIMESTAMP,
+    VARCHAR,
+    Row,
+    Schema,
+    Type,
+    Value,
+)
 from deltaproof.reference.zset import ZSet
 
 VIEW = "view"
+PLAIN = (BOOLEAN, BIGINT, VARCHAR, DATE, TIMESTAMP)  # types whose Python type says it all
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,21 @@ class Difference:
         return f"{self.what}/{'missing-row' if missing else 'extra-row'}"
 
 
+def value_fault(kind: Type, value: Value) -> str:
+    """What keeps a value from being a canonical one of its type, or nothing.
+
+    >>> value_fault(BIGINT, 1), value_fault(BIGINT, 1.0)
+    ('', 'expected BIGINT, got float 1.0')
+    """
+    try:
+        canonical = kind.canonical(value)
+    except RowError as error:
+        return str(error)
+    if repr(canonical) != repr(value):
+        return f"expected {kind} as {canonical!r}, got {value!r}"
+    return "" if canonical is not NAN or value is NAN else "expected the one NaN, types.NAN"
+
+
 class Oracle:
     """The meaning of one query, applied to the integral of a stream at every tick.
 
@@ -104,6 +134,9 @@ def run_case(backend: Backend, case: Case) -> list[Observed]:
     """The case, tick by tick, through a session of the backend."""
     views = {VIEW: case.query}
     session = backend.open(case.tables, views)
+    if case.restarts and not isinstance(session, Restarts):
+        session.close()
+        raise BackendError(f"{backend.name} does not declare restart, which the case asks for")
     shows = isinstance(session, ShowsChanges)
     try:
         observed = []
@@ -132,7 +165,13 @@ def run_cases(backend: Backend, cases: Sequence[Case]) -> list[list[Observed]]:
     together = [case for case in cases if not case.restarts]
     if not (together and isinstance(backend, RunsMany)):
         return [run_case(backend, case) for case in cases]
-    many = iter(backend.run_many(together[0].query, [case.ticks for case in together]))
+    answers = backend.run_many(together[0].query, [case.ticks for case in together])
+    if len(answers) != len(together):
+        raise BackendError(
+            f"{backend.name}: run_many was given {len(together)} streams, "
+            f"and answered {len(answers)}"
+        )
+    many = iter(answers)
     return [run_case(backend, case) if case.restarts else next(many) for case in cases]
 
 
@@ -144,6 +183,8 @@ class Judge:
         self.tolerance = tolerance if DOUBLE in schema.types else 0.0
         self.doubles = [kind == DOUBLE for kind in schema.types]
         self.well_typed: set[tuple[type, ...]] = set()
+        # of other types a value may be of the right Python type and still not be canonical
+        self.types_suffice = all(kind in PLAIN for kind in schema.types)
 
     def difference(self, expected: Expected, observed: Sequence[Observed]) -> Difference | None:
         """The first difference, or None: the square commutes."""
@@ -154,6 +195,9 @@ class Judge:
         integral = ZSet()
         ticks = zip(expected.contents, expected.deltas, observed, strict=True)
         for tick, (contents, delta, (read, change)) in enumerate(ticks, 1):
+            if read is None and change is None:
+                message = "neither contents nor an output delta were shown"
+                return Difference(tick, "ticks", contents, ZSet(), message)
             if change is not None:
                 if found := self.compare(tick, "delta", delta, change):
                     return found
@@ -165,7 +209,13 @@ class Judge:
         return None
 
     def compare(self, tick: int, what: str, expected: ZSet, got: ZSet) -> Difference | None:
-        for row in got:
+        if not isinstance(got, ZSet):
+            message = f"expected a ZSet of {what}, got {type(got).__name__} {got!r:.80}"
+            return Difference(tick, "type", expected, ZSet(), message)
+        for row, weight in got.items():
+            if type(weight) is not int:
+                message = f"row {row!r}: expected an integer weight, got {weight!r}"
+                return Difference(tick, "type", expected, ZSet(), message)
             if tuple(map(type, row)) not in self.well_typed and (message := self.type_fault(row)):
                 return Difference(tick, "type", expected, got, message)
         if expected == got or (self.tolerance and self.close(expected - got)):
@@ -179,12 +229,10 @@ class Judge:
         for column, value in zip(self.schema.columns, row, strict=True):
             if value is None and not column.nullable:
                 return f"column {column.name}: expected {column.type} NOT NULL, got NULL"
-            if value is not None and type(value) is not column.type.python:
-                return (
-                    f"column {column.name}: expected {column.type} "
-                    f"({column.type.python.__name__}), got {type(value).__name__} {value!r}"
-                )
-        self.well_typed.add(tuple(map(type, row)))
+            if value is not None and (fault := value_fault(column.type, value)):
+                return f"column {column.name}: {fault}"
+        if self.types_suffice:
+            self.well_typed.add(tuple(map(type, row)))
         return ""
 
     def close(self, rest: ZSet) -> bool:
@@ -208,6 +256,6 @@ class Judge:
         )
 
     def doubles_close(self, a: Value, b: Value) -> bool:
-        if a is None or b is None or a != a or b != b:
-            return a is b
+        if a is None or b is None or not (math.isfinite(a) and math.isfinite(b)):
+            return a is b or a == b
         return bool(abs(a - b) <= self.tolerance * max(abs(a), abs(b), 1.0))

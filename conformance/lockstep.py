@@ -64,7 +64,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        return self.difference is None and not self.error
+        return self.difference is None and not self.error and self.ticks > 0
 
     def __str__(self) -> str:
         if self.difference is not None:
@@ -250,7 +250,7 @@ class Watch:
         self.ticks = 0
 
     def compare(self, tick: int, expected: Moment, shown: Observed) -> None:
-        if self.difference is not None or shown == NOT_LOOKED:
+        if self.difference is not None or shown is NOT_LOOKED:
             return
         contents = shown.contents
         if contents is None and shown.delta is not None:
@@ -335,7 +335,7 @@ class Follower:
             yield
         except DeltaproofError as error:
             self.error = f"after tick {self.taken}: {error}"
-        except Exception as error:  # noqa: BLE001  # an engine under test may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # an engine may raise anything
             lines = str(error).splitlines() or [""]
             self.error = f"after tick {self.taken}: {type(error).__name__}: {lines[0]}"
 

@@ -87,7 +87,7 @@ def letters(backends: Sequence[BackendRun]) -> list[str]:
     """The first letter of each backend's name that no earlier one has."""
     taken: list[str] = []
     for each in backends:
-        free = [letter for letter in each.name + "0123456789" if letter not in (*taken, "X")]
+        free = [letter for letter in each.name + "0123456789" if letter not in (*taken, *"X?-.")]
         taken.append(free[0])
     return taken
 
@@ -144,8 +144,9 @@ def verdict_line(run: SuiteRun) -> str:
     unknown = [each.name for each in run.backends if each.unknown]
     if unknown:
         return f"UNKNOWN: {', '.join(unknown)} did not answer every case"
+    idle = "".join(f"; {each.name} not run: unsupported" for each in run.backends if not each.cases)
     equal = ", ".join(f"{each.name} ({each.cases:,})" for each in run.backends if each.cases)
-    return f"EQUAL at every tick: {equal}" if equal else "UNKNOWN: no case was run"
+    return f"EQUAL at every tick: {equal}{idle}" if equal else f"UNKNOWN: no case was run{idle}"
 
 
 def per_second(number: int, seconds: float) -> str:

@@ -138,7 +138,7 @@ def canonical(case: Case, query: Query, ticks: Iterable[Tick], restarts: Sequenc
 
 
 def in_order(delta: ZSet, schema: Schema) -> ZSet:
-    return ZSet(sorted(delta.items(), key=lambda entry: schema.sort_key(entry[0])), schema)
+    return ZSet.trusted(dict(delta.typed(schema).sorted_items()), schema)
 
 
 def positive_stream(case: Case) -> bool:

@@ -34,7 +34,7 @@ from deltaproof.conformance.judge import (
     run_cases,
 )
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
-from deltaproof.reference.errors import EvaluationError, UsageError
+from deltaproof.reference.errors import BackendError, EvaluationError, UsageError
 from deltaproof.reference.query import Query
 
 CASES_PER_SHAPE = 2_000
@@ -284,6 +284,7 @@ class Suite:
                 record.count(cells, "unknown")
             elif found := judge.difference(batch.expected[number], observed):
                 differences[number] = found
+                record.count(cells, "fails")
             else:
                 record.count(cells, "ok")
         record.seconds += time.perf_counter() - start
@@ -298,8 +299,8 @@ class Suite:
         A batch that fails is halved until the cases that fail alone are found.
         """
         try:
-            return list(run_cases(backend, cases))
-        except Exception as error:  # noqa: BLE001  # whatever an engine raises is its crash
+            return [in_shape(answer) for answer in run_cases(backend, cases)]
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # an engine's, so its crash
             if len(cases) == 1:
                 return [f"{type(error).__name__}: {error}"]
         middle = len(cases) // 2
@@ -313,7 +314,12 @@ class Suite:
         start = time.perf_counter()
         differences = {}
         for number in chosen[:TICK_BY_TICK]:
-            observed = run_case(backend, batch.cases[number])
+            case = batch.cases[number]
+            try:
+                observed = in_shape(run_case(backend, case))
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # an engine's, so its crash
+                record.unknown.append(f"{case.identity}: {type(error).__name__}: {error}")
+                continue
             if found := judge.difference(batch.expected[number], observed):
                 differences[number] = found
             record.single_cases += 1
@@ -343,9 +349,6 @@ class Suite:
                 first = places[numbers[0]]
                 failure = self.shrunk(backend, case, found[numbers[0]], len(numbers), first)
                 record.failures.append(failure)
-                record.count([failure.cell], "fails", len(numbers))
-            else:
-                record.count(self.cells_of(batch.shape, case.cell[1:]), "fails", len(numbers))
 
     def shrunk(
         self, backend: Backend, case: Case, found: Difference, cases: int, first: int
@@ -402,6 +405,13 @@ class Suite:
         expected = Oracle(case.query).expected(case)
         judge = Judge(case.query.schema, backend.tolerance)
         return observed, judge.difference(expected, observed) or fallback
+
+
+def in_shape(answer: Any) -> list[Observed]:
+    """The answer to one case. Raises BackendError unless it is a list of `Observed`, per tick."""
+    if not isinstance(answer, list) or not all(isinstance(each, Observed) for each in answer):
+        raise BackendError(f"expected a list of Observed, one per tick, got {answer!r:.80}")
+    return answer
 
 
 def supports(backend: Backend, shape: Shape) -> bool:

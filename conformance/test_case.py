@@ -92,7 +92,7 @@ def test_every_generated_case_survives_its_file() -> None:
         (broken(ticks=[{"p": [[[1, 2], 1]]}]), "column a: expected VARCHAR, got int 2"),
         (broken(ticks=[{"p": [[[1, "x"], 0.5]]}]), "expected an integer weight, got float 0.5"),
         (broken(ticks=[{"p": [[[1, "x"], True]]}]), "expected an integer weight, got bool"),
-        (broken(restarts=[7]), "restarts: expected tick numbers from 0 to 3"),
+        (broken(restarts=[7]), "restarts: expected tick numbers from 1 to 3"),
     ],
 )
 def test_a_broken_case_is_refused_with_its_place(document: Any, message: str) -> None:

@@ -100,7 +100,7 @@ def test_a_difference_of_types_says_what_came() -> None:
     case = Case(COUNTS, RESURRECT.ticks[:1])
     text = explain(case, judged(case, contents(ZSet({("x", Decimal(2)): 1}))), "my_engine")
     assert "type" in text.splitlines()[0]
-    assert "type      column n: expected BIGINT (int), got Decimal Decimal('2')" in text
+    assert "type      column n: expected BIGINT, got Decimal Decimal('2')" in text
 
 
 def test_rows_that_no_schema_fits_are_explained_too() -> None:

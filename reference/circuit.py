@@ -20,6 +20,7 @@ from deltaproof.reference.errors import (
     CheckpointError,
     DeltaproofError,
     RowError,
+    SchemaError,
     TickError,
     WeightError,
 )
@@ -69,7 +70,9 @@ class Circuit:
         self._sources: list[tuple[int, str]] = []
         self._nodes: list[tuple[int, Node]] = []
         for query in self.views.values():
-            self.tables |= query.tables()
+            for name, schema in query.tables().items():
+                if self.tables.setdefault(name, schema) != schema:
+                    raise SchemaError(f"table {name!r} has two schemas, in different views")
             for node in query.nodes():
                 self._place(node)
         self._outputs = [

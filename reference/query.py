@@ -286,11 +286,11 @@ def query_from_json(tree: Any, tables: Mapping[str, Schema], where: str) -> Quer
         raise CaseError(f'{where}: expected {{"table": …}} or {{"op": …}}, got {tree!r}')
     if "table" in tree:
         name = tree["table"]
-        if name not in tables:
+        if not isinstance(name, str) or name not in tables:
             raise CaseError(f"{where}: unknown table {name!r}: there are {', '.join(tables)}")
         return Table(name, tables[name])
     kinds = {kind.name: kind for kind in OPERATORS}
-    if tree.get("op") not in kinds:
+    if not isinstance(tree.get("op"), str) or tree["op"] not in kinds:
         raise CaseError(
             f"{where}: unknown operator {tree.get('op')!r}: there are {', '.join(kinds)}"
         )

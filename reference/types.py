@@ -135,6 +135,8 @@ class DECIMAL(Type):
 
     def units(self, value: Decimal) -> int:
         """The value as a whole number of 10^-scale. Raises RowError when it is not one."""
+        if value and not -400 < value.adjusted() < self.precision:
+            raise RowError(f"expected {self}, got {value}, which has other digits")
         sign, digits, exponent = value.as_tuple()
         magnitude: int = int("".join(map(str, digits)) or "0")
         shift = int(exponent) + self.scale
@@ -311,8 +313,9 @@ class Schema:
     def __post_init__(self) -> None:
         seen: dict[str, str] = {}
         for column in self.columns:
-            if not column.name:
-                raise SchemaError("a column needs a name")
+            name: object = column.name  # whatever a case file said it is
+            if not isinstance(name, str) or not name:
+                raise SchemaError(f"a column's name is text, got {column.name!r}")
             if other := seen.get(column.name.lower()):
                 raise SchemaError(
                     f"two columns are called {other!r} and {column.name!r}; names must differ "

@@ -42,15 +42,17 @@ class ZSet:
     __slots__ = ("_weights", "schema")
     __hash__ = None  # type: ignore[assignment]  # holds a dict: compare, do not hash
 
-    def __init__(self, entries: Entries = (), schema: Schema | None = None) -> None:
+    def __init__(self, entries: RawEntries = (), schema: Schema | None = None) -> None:
+        pairs = entries.items() if isinstance(entries, Mapping) else entries
         weights: dict[Row, Weight] = {}
-        for row, weight in entries.items() if isinstance(entries, Mapping) else entries:
+        for row, weight in pairs:
             if not is_weight(weight):
                 raise WeightError(
                     f"row {row!r}: expected an integer weight, "
                     f"got {type(weight).__name__} {weight!r}"
                 )
-            weights[row] = weights.get(row, 0) + weight
+            canonical: Any = row if schema is None else schema.row(row)
+            weights[canonical] = weights.get(canonical, 0) + weight
         self._weights = without_zeros(weights)
         self.schema = schema
 
@@ -65,8 +67,7 @@ class ZSet:
         ────────────────────
         fig     0.0       +3
         """
-        pairs = entries.items() if isinstance(entries, Mapping) else entries
-        return cls([(schema.row(row), weight) for row, weight in pairs], schema)
+        return cls(entries, schema)
 
     @classmethod
     def trusted(cls, weights: dict[Row, Weight], schema: Schema | None = None) -> ZSet:
@@ -106,7 +107,7 @@ class ZSet:
         weights = dict(large)
         for row, weight in small.items():
             weights[row] = weights.get(row, 0) + weight
-        return ZSet.trusted(without_zeros(weights), self.schema or other.schema)
+        return ZSet.trusted(without_zeros(weights), common_schema(self, other))
 
     def __neg__(self) -> ZSet:
         return ZSet.trusted({row: -weight for row, weight in self.items()}, self.schema)
@@ -115,7 +116,7 @@ class ZSet:
         weights = dict(self._weights)
         for row, weight in other._weights.items():
             weights[row] = weights.get(row, 0) - weight
-        return ZSet.trusted(without_zeros(weights), self.schema or other.schema)
+        return ZSet.trusted(without_zeros(weights), common_schema(self, other))
 
     def scale(self, factor: int) -> ZSet:
         """Every weight times the factor.
@@ -142,6 +143,15 @@ class ZSet:
         from deltaproof.reference.show import zset_table  # the printer needs a table library
 
         return zset_table(self)
+
+
+def common_schema(left: ZSet, right: ZSet) -> Schema | None:
+    """The schema of both; None when they differ. What is empty fits any."""
+    if left.schema is right.schema or (right.schema is None and not right):
+        return left.schema
+    if left.schema is None and not left:
+        return right.schema
+    return left.schema if left.schema == right.schema else None
 
 
 def is_weight(weight: Any) -> bool:

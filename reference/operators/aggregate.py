@@ -128,7 +128,14 @@ class Aggregate(Operator):
             (name, AggregateCall(function, None if of is None else from_json(of)))
             for name, function, of in arguments["aggregates"]
         )
-        return cls(tuple(arguments["keys"]), calls)
+        return cls(tuple(names(arguments["keys"])), calls)
+
+
+def names(keys: Any) -> list[str]:
+    """The keys, when they are a list of names. Raises TypeError."""
+    if not isinstance(keys, list):
+        raise TypeError(f"expected a list of names, got {keys!r}")
+    return keys
 
 
 def capability(function: str) -> str:
@@ -141,6 +148,8 @@ def result_column(name: str, call: AggregateCall, rows: Schema) -> Column:
     if call.function not in FUNCTIONS:
         raise SchemaError(f"aggregate: unknown function {call.function!r}: {', '.join(FUNCTIONS)}")
     if call.function == "count_star":
+        if call.argument is not None:
+            raise SchemaError("aggregate: count_star takes no argument: use count")
         return Column(name, BIGINT, nullable=False)
     if call.argument is None:
         raise SchemaError(f"aggregate: {call.function} needs an argument")

@@ -103,6 +103,8 @@ class Join(Operator):
 
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Self:
+        if not all(isinstance(pair, list) for pair in arguments["on"]):
+            raise TypeError(f"expected pairs [left, right], got {arguments['on']!r}")
         return cls(tuple((left, right) for left, right in arguments["on"]))
 
 
