@@ -63,6 +63,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return complain(str(error), UNKNOWN)
     except DeltaproofError as error:
         return complain(str(error))
+    except BrokenPipeError:  # whoever was reading has gone: nobody is left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNKNOWN
     except OSError as error:
         return complain(f"{error.filename or 'output'}: {error.strerror or error}")
     except SystemExit as error:
@@ -148,7 +151,7 @@ def conform(
     if with_flights:
         data_folder()  # raises before the long run, not after it, when the data is not installed
     with progress_bar() as progress:
-        suite = Suite(backends, not_run, seed, chosen, out, progress)
+        suite = Suite(backends, not_run, seed, chosen, out, progress, names)
         found = suite.go(cases or DEFAULT_CASES, seconds)
         replay: FlightsReport | None = None
         if with_flights:

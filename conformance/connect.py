@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from deltaproof.conformance.adapter import CAPABILITIES, Backend
-from deltaproof.reference.errors import BackendError, BackendMissing, UsageError
+from deltaproof.reference.errors import (
+    BackendError,
+    BackendMissing,
+    DeltaproofError,
+    UsageError,
+)
 
 GROUP = "deltaproof.backends"
 PYTHON = "py:"
@@ -66,7 +71,15 @@ def backend(name: str) -> Backend:
     deltaproof.reference.errors.UsageError: unknown backend 'oracle9': there are reference, spark, \
 sqlite, duckdb and py:package.module:Class
     """
-    return checked(name, backend_class(name)())
+    made = backend_class(name)
+    try:
+        return checked(name, made())
+    except DeltaproofError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"backend {name}: it could not be made: {type(error).__name__}: {error}"
+        ) from error
 
 
 def backend_class(name: str) -> Callable[[], Any]:
@@ -96,10 +109,11 @@ def python_class(name: str) -> Callable[[], Any]:
 def attribute(name: str, module: str, attribute_name: str) -> Callable[[], Any]:
     try:
         found = getattr(importlib.import_module(module), attribute_name)
-    except ImportError as error:
-        raise UsageError(f"backend {name}: cannot import {module}: {error}") from error
     except AttributeError:
         raise UsageError(f"backend {name}: there is no {attribute_name} in {module}") from None
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise UsageError(f"backend {name}: cannot import {module}: {what}") from error
     return callable_class(name, found)
 
 
@@ -129,7 +143,15 @@ def checked(name: str, made: Any) -> Backend:
             f"backend {name}: {type(made).__name__} has no {', '.join(lacking)}: "
             "see deltaproof.conformance.adapter.Backend"
         )
-    if unknown := sorted(frozenset(made.capabilities) - CAPABILITIES):
+    if not isinstance(made.name, str) or not made.name:
+        raise UsageError(f"backend {name}: its name is text, got {made.name!r}")
+    if not isinstance(made.tolerance, float | int) or not 0 <= made.tolerance < 1:
+        raise UsageError(f"backend {name}: its tolerance is 0.0 to 1.0, got {made.tolerance!r}")
+    if not isinstance(made.capabilities, frozenset):
+        raise UsageError(
+            f"backend {name}: its capabilities are a frozenset of names, got {made.capabilities!r}"
+        )
+    if unknown := sorted(map(str, made.capabilities - CAPABILITIES)):
         raise UsageError(
             f"backend {name}: unknown capabilities {', '.join(unknown)}: "
             f"there are {', '.join(sorted(CAPABILITIES))}"

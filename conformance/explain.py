@@ -84,7 +84,7 @@ def explain(
         tick_by_tick(case, ticks, what),
         labelled(
             [
-                *([("type", difference.message)] if difference.message else []),
+                *([(difference.what, difference.message)] if difference.message else []),
                 *spelled_out(case.query.schema, difference, entry),
                 *(("note", sentence) for sentence in sentences(also)),
                 ("replay", replay_command(path, backend_name)),
@@ -144,10 +144,10 @@ def explain_json(
 
 def compared(case: Case, difference: Difference) -> str:
     """Whether contents or deltas were compared; of a difference of types that is found out."""
-    if difference.what != "type":
+    if difference.what in ("contents", "delta"):
         return difference.what
-    contents = Oracle(case.query).expected(case).contents[difference.tick - 1]
-    return "contents" if difference.expected == contents else "delta"
+    contents = Oracle(case.query).expected(case).contents[difference.tick - 1 :]
+    return "delta" if contents and difference.expected != contents[0] else "contents"
 
 
 def seen(case: Case, difference: Difference, what: str, observed: Sequence[Observed]) -> list[Seen]:

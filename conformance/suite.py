@@ -185,8 +185,12 @@ class Suite:
         cells: Sequence[Cell],
         out: Path | None,
         progress: Progress,
+        words: Sequence[str] = (),
     ) -> None:
         self.backends = backends
+        # what each backend was asked for by, which a replay command must say again
+        asked = list(dict.fromkeys(words)) or [each.name for each in backends]
+        self.words = dict(zip(map(id, backends), asked, strict=True))
         self.run = SuiteRun(
             seed,
             [BackendRun(each.name, each.describe(), each.tolerance) for each in backends],
@@ -377,7 +381,7 @@ class Suite:
         )
         path = small.save(self.out) if self.out else None
         return Failure(
-            backend.name,
+            self.words[id(backend)],
             cell,
             found.kind,
             cases,

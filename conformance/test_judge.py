@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -87,3 +88,49 @@ def test_a_case_whose_view_hardly_changes_is_vacuous() -> None:
     assert not EXPECTED.vacuous
     still = Case(CASE.query, CASE.ticks[:1] * 1 + ({}, {}))
     assert Oracle(still.query).expected(still).vacuous
+
+
+@pytest.mark.parametrize(("value", "other"), [(5.0, math.inf), (math.inf, -math.inf), (NAN, 1.0)])
+def test_no_tolerance_makes_a_number_infinite(value: float, other: float) -> None:
+    row = ZSet({(1, other): 1})
+    expected = Expected((ZSet({(1, value): 1}),), (ZSet({(1, value): 1}),))
+    assert Judge(SCHEMA, 1e-9).difference(expected, [Observed(row, None)]) is not None
+
+
+def test_a_backend_that_shows_nothing_does_not_pass() -> None:
+    found = Judge(SCHEMA).difference(EXPECTED, [Observed(None, None)] * 2)
+    assert found is not None
+    assert "neither contents nor an output delta" in found.message
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ("a ARRAY(BIGINT)", (1,), (1.0,)),
+        ("a ARRAY(BIGINT)", (1,), (True,)),
+        ("m DECIMAL(10,2)", Decimal("1.50"), Decimal("1.5")),
+        ("x DOUBLE", 0.0, -0.0),
+    ],
+)
+def test_types_are_judged_to_the_value(schema: str, right: Any, wrong: Any) -> None:
+    judge = Judge(Schema.parse(schema))
+    expected = Expected((ZSet({(right,): 1}),), (ZSet({(right,): 1}),))
+    assert judge.difference(expected, [Observed(ZSet({(right,): 1}), None)]) is None
+    found = judge.difference(expected, [Observed(ZSet.trusted({(wrong,): 1}), None)])
+    assert found is not None
+    assert found.kind == "type"
+
+
+@pytest.mark.parametrize("weight", [1.0, True])
+def test_a_weight_that_is_no_integer_is_a_type_fault(weight: Any) -> None:
+    wrong = Observed(ZSet.trusted({(1, 0.1): weight}), None)
+    found = Judge(SCHEMA).difference(EXPECTED, [wrong, wrong])
+    assert found is not None
+    assert "expected an integer weight" in found.message
+
+
+def test_what_is_no_zset_is_a_type_fault() -> None:
+    wrong: Any = Observed({(1, 0.1): 2}, None)  # type: ignore[arg-type]
+    found = Judge(SCHEMA).difference(EXPECTED, [wrong, wrong])
+    assert found is not None
+    assert "expected a ZSet of contents, got dict" in found.message

@@ -116,3 +116,26 @@ def test_backends_have_letters_of_their_own_in_the_grid() -> None:
     (row,) = [line for line in grid_lines(runs) if line.startswith("distinct")]
     assert "rX?-" in row
     assert row.endswith("3")
+
+
+def test_a_failing_case_is_counted_in_each_of_its_own_cells() -> None:
+    (backend,) = run(Empty("wrong"), cases=300).backends
+    judged = backend.cases
+    tallies = [tally for (_, kind), tally in backend.cells.items() if kind != "restart"]
+    assert judged == 300
+    assert all(tally["fails"] for tally in tallies)
+    assert {status(tally) for tally in tallies} == {"fails"}
+
+
+def test_a_backend_that_ends_the_process_is_unknown() -> None:
+    class Exits(Named):
+        run_many = None  # type: ignore[assignment]
+
+        def open(
+            self, tables: Mapping[str, Schema], views: Mapping[str, Query]
+        ) -> ReferenceSession:
+            raise SystemExit(0)
+
+    found = run(Exits("exits"), cells=["distinct@insert"])
+    assert found.exit_code == 2
+    assert "SystemExit" in found.backends[0].unknown[0]

@@ -31,6 +31,15 @@ from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import RawEntries, ZSet
 
 VERSION = 1
+BROKEN = (  # what reading a state that was tampered with may run into
+    DeltaproofError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 EMPTY = ZSet()
 
 
@@ -138,6 +147,11 @@ class Circuit:
             except (RowError, WeightError) as error:
                 message = f"tick {self.ticks + 1}, table {name}: {error}"
                 raise type(error)(message) from None
+            except (TypeError, ValueError) as error:
+                raise TickError(
+                    f"tick {self.ticks + 1}, table {name}: expected a ZSet or (row, weight) pairs, "
+                    f"got {delta!r:.80} ({error})"
+                ) from None
         return checked
 
     def contents(self) -> dict[str, ZSet]:
@@ -188,12 +202,14 @@ class Circuit:
             raise CheckpointError("the checkpoint is of tables with other columns")
         try:
             circuit._restore(saved)
-        except (DeltaproofError, TypeError, ValueError, KeyError, AttributeError) as error:
-            raise CheckpointError(f"a broken checkpoint: {error}") from None
+        except BROKEN as error:
+            raise CheckpointError(f"a broken checkpoint: {error!r}") from None
         return circuit
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        self.ticks = int(saved["ticks"])
+        self.ticks = saved["ticks"]
+        if type(self.ticks) is not int or self.ticks < 0:
+            raise CheckpointError(f"expected a number of ticks, got {self.ticks!r}")
         for name, query in self.views.items():
             entries = zset_from_json(query.schema, saved["contents"][name])
             self._contents[name] = dict(entries.items())

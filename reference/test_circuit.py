@@ -12,6 +12,7 @@ from deltaproof.reference.errors import (
     CheckpointError,
     EvaluationError,
     RowError,
+    SchemaError,
     TickError,
     WeightError,
 )
@@ -155,3 +156,23 @@ def test_work_per_tick_follows_the_delta_not_the_state() -> None:
     index.rows = {key: Counting(bucket) for key, bucket in index.rows.items()}
     circuit.step({"names": {("c7", "Seven"): 1}})
     assert looked_at == 1
+
+
+def test_two_views_may_not_give_one_table_two_schemas() -> None:
+    other = table("orders", "id VARCHAR")
+    with pytest.raises(SchemaError, match="'orders' has two schemas"):
+        Circuit({"one": ORDERS.distinct(), "two": other.distinct()})
+
+
+@pytest.mark.parametrize("delta", [None, 7, [1], ["abc"]])
+def test_what_is_no_delta_is_refused(delta: Any) -> None:
+    circuit = Circuit(JOINED)
+    with pytest.raises((TickError, RowError), match="tick 1, table orders"):
+        circuit.step({"orders": delta})
+
+
+def test_a_zset_with_a_schema_holds_only_rows_of_it() -> None:
+    with pytest.raises(RowError, match="column id: expected BIGINT, got str"):
+        ZSet({("oops", "x", 1): 1}, ORDERS.schema)
+    mixed = ZSet({(1, "x", 1): 1}, ORDERS.schema) + ZSet({("oops",): 1})
+    assert mixed.schema is None

@@ -473,7 +473,7 @@ def _split_columns(text: str) -> list[str]:
 
 
 def _parse_column(text: str) -> Column:
-    words = text.strip()
+    words = " ".join(text.split())
     nullable = not words.upper().endswith(" NOT NULL")
     name, _, kind = (words if nullable else words[: -len(" NOT NULL")]).strip().partition(" ")
     if not kind:

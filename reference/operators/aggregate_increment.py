@@ -297,8 +297,8 @@ class AggregateIncrement:
             key = self.key_schema.row_from_json(saved_key)
             values[key] = [
                 {kind.from_json(value): weight for value, weight in entries}
-                for kind, entries in zip(kinds, saved_values, strict=False)
-            ] or [{} for _ in kinds]
+                for kind, entries in zip(kinds, saved_values or [[]] * len(kinds), strict=True)
+            ]
             groups[key] = (*sums, self.row_after(key, sums, values))
         self.stage(groups, values if self.arguments else {})
         self.commit()
