@@ -70,7 +70,7 @@ def test_a_class_of_the_working_directory_is_a_backend(workplace: Path) -> None:
     [
         ("py:mine_adapter", "expected py:package.module:Class"),
         ("py:", "expected py:package.module:Class"),
-        ("py:no_such_module:Mine", "cannot import no_such_module: ModuleNotFoundError: No module named"),
+        ("py:no_such_module:Mine", "no_such_module: ModuleNotFoundError: No module named"),
         ("py:mine_adapter:Yours", "there is no Yours in mine_adapter"),
         ("py:mine_adapter:number", "expected a class, got int"),
         ("py:mine_adapter:Empty", "Empty has no capabilities, tolerance, describe, open"),

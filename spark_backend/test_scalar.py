@@ -1,0 +1,48 @@
+"""An expression means on Spark what it means in the reference, for every row."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from deltaproof.reference.query import Query, table
+from deltaproof.reference.scalar import Expr
+from deltaproof.reference.scalar_sample import sample_expression, sample_predicate, sample_value
+from deltaproof.reference.types import BIGINT, BOOLEAN, DATE, DOUBLE, VARCHAR, Row, Schema
+from deltaproof.reference.zset import ZSet
+from deltaproof.spark_backend.engine import run_many
+from deltaproof.spark_backend.session import session
+
+SCHEMA = Schema.parse("a BIGINT, b BIGINT, x DOUBLE, s VARCHAR, d DATE, t BOOLEAN")
+AT_ONCE = 40  # expressions in one map, which is one job
+
+
+@pytest.fixture(scope="module")
+def spark() -> SparkSession:
+    return session()
+
+
+def rows(random: Random, number: int) -> list[Row]:
+    return [
+        tuple(None if random.random() < 0.2 else sample_value(random, t) for t in SCHEMA.types)
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_oracle_random_expressions_over_random_rows(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    kinds = (BIGINT, DOUBLE, VARCHAR, DATE, BOOLEAN)
+    expressions: list[Expr] = [
+        sample_expression(random, SCHEMA, random.choice(kinds)) for _ in range(AT_ONCE - 10)
+    ]
+    expressions += [sample_predicate(random, SCHEMA) for _ in range(10)]
+    named = {f"e{n}": expression for n, expression in enumerate(expressions)}
+    query: Query = table("t", SCHEMA).map(**named)
+    given = ZSet([(row, 1) for row in rows(random, 60)], SCHEMA)
+    ((output,),) = run_many(spark, query, [[{"t": given}]])
+    compiled = [expression.compile(SCHEMA) for expression in expressions]
+    expected = ZSet([(tuple(value(row) for value in compiled), w) for row, w in given.items()])
+    assert output == expected
