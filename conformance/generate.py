@@ -16,7 +16,11 @@ from functools import cached_property
 from itertools import count, islice
 from random import Random
 
-from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES, needs
+from deltaproof.conformance.adapter import (
+    OPERATOR_CAPABILITIES,
+    needs,
+    type_capability,
+)
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.histories import KINDS, NEEDS, History, Pool
 from deltaproof.reference.errors import SchemaError
@@ -139,7 +143,8 @@ def shape(seed: str, capability: str, plain: bool = False, argument: Type | None
     """
     random = Random(seed)
     special = not plain and (argument == DOUBLE or random.random() < 0.25)
-    refused = NOT_PLAIN - {capability} if plain else frozenset()
+    asked = {capability, type_capability(argument)} if argument else {capability}
+    refused = NOT_PLAIN - asked if plain else frozenset()
     while True:
         tables = sample_tables(random, argument)
         query = sample_query(random, tables, DEPTH)

@@ -9,7 +9,7 @@ import pytest
 
 from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.generate import DEPTH, shapes, take_cases
+from deltaproof.conformance.generate import DEPTH, argument_types, shapes, take_cases
 from deltaproof.conformance.histories import KINDS, TICKS
 from deltaproof.conformance.shrink import positive_stream
 from deltaproof.reference.query import Query
@@ -134,3 +134,16 @@ WITNESS: dict[str, Callable[[Case], bool]] = {
     "signed": lambda case: not positive_stream(case),
     "restart": lambda case: bool(case.restarts),
 }
+
+
+@pytest.mark.parametrize("capability", OPERATOR_CAPABILITIES)
+def test_every_turn_of_every_operator_comes_to_an_end(capability: str) -> None:
+    found = list(islice(shapes(5, [capability]), 12))
+    assert all(capability in shape.query.capabilities() for shape in found)
+
+
+def test_sums_of_every_type_of_number_take_turns() -> None:
+    kinds = set()
+    for shape in islice(shapes(5, ["aggregate.sum"]), 6):
+        kinds |= argument_types(shape.query, "aggregate.sum")
+    assert {str(kind) for kind in kinds} >= {"DOUBLE", "BIGINT", "DECIMAL(10,2)"}
