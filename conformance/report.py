@@ -60,7 +60,7 @@ def engine_lines(run: SuiteRun) -> Iterator[str]:
 
 def grid_lines(backends: Sequence[BackendRun]) -> Iterator[str]:
     """Operators × kinds of change: a letter for each backend that was equal in every case."""
-    table = Table(box=RULED, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=RULED, pad_edge=False, show_edge=False, padding=0)
     table.add_column("operator")
     for kind in KINDS:
         table.add_column(HEADERS.get(kind, kind))
