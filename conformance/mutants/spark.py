@@ -120,7 +120,7 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant(
         "distinct_takes_negative_for_present",
         "a row is there when its weight is not zero",
-        "feldera#3365",
+        "the convention of TanStack/db",
         "distinct@signed",
         lambda: replaced(distinct, "presence", lambda weight: f"IF({weight} <> 0, 1L, 0L)"),
     ),
