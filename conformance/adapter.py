@@ -19,20 +19,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from deltaproof.conformance.case import Stream, Tick
-from deltaproof.reference.operators.aggregate import FUNCTIONS, capability
+from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.query import Query
 from deltaproof.reference.types import SIMPLE_TYPES, Schema, Type
 from deltaproof.reference.zset import ZSet
 
-OPERATOR_CAPABILITIES: tuple[str, ...] = (
-    "filter",
-    "map",
-    "flat_map",
-    "union_all",
-    "negate",
-    "join.inner",
-    "distinct",
-    *dict.fromkeys(f"aggregate.{capability(function)}" for function in FUNCTIONS),
+OPERATOR_CAPABILITIES: tuple[str, ...] = tuple(
+    capability for operator in OPERATORS for capability in operator.all_capabilities()
 )
 VALUE_CAPABILITIES: tuple[str, ...] = (
     *(f"type.{kind.name.lower()}" for kind in SIMPLE_TYPES),

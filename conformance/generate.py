@@ -24,11 +24,10 @@ from deltaproof.conformance.adapter import (
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.histories import KINDS, NEEDS, History, Pool
 from deltaproof.reference.errors import SchemaError
+from deltaproof.reference.operator import Operator, Pairing
 from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.filter import Filter
-from deltaproof.reference.operators.join import Join
-from deltaproof.reference.operators.union_all import UnionAll
 from deltaproof.reference.query import Apply, Query, Table, apply
 from deltaproof.reference.scalar_sample import sample_predicate
 from deltaproof.reference.types import (
@@ -189,6 +188,7 @@ def sample_tables(random: Random, wanted: Type | None = None) -> list[Table]:
 def sample_query(random: Random, tables: Sequence[Table], depth: int) -> Query:
     """A random tree of at most this depth, over at least one operator."""
     fresh = (f"j{number}_" for number in count())
+    clocks = [each.project(each.schema.names[0]).distinct() for each in tables]
 
     def grow(depth: int) -> Query:
         if depth == 0 or (depth < DEPTH and random.random() < 0.15):
@@ -202,13 +202,15 @@ def sample_query(random: Random, tables: Sequence[Table], depth: int) -> Query:
             if operator is not None and (query := fitting(operator, inputs)) is not None:
                 return query
 
-    def partner(kind: type, left: Query, depth: int) -> Query:
-        """The other input: for a union one of equal types, for a join one of other names."""
+    def partner(kind: type[Operator], left: Query, depth: int) -> Query:
+        """The other input: one of equal types, of other names, or a clock."""
+        if kind.pairing is Pairing.CLOCK:
+            return random.choice(clocks)
         other = grow(random.randrange(depth))
-        if kind is UnionAll and other.schema.types != left.schema.types:
+        if kind.pairing is Pairing.SAME_TYPES and other.schema.types != left.schema.types:
             some = Filter(sample_predicate(random, left.schema))
             return random.choice((left, apply(some, left)))
-        if kind is Join:
+        if kind.pairing is Pairing.DISTINCT_NAMES:
             return other.prefix(next(fresh)) if clashes(left.schema, other.schema) else other
         return other
 

@@ -23,6 +23,7 @@ from deltaproof.conformance.adapter import (
 from deltaproof.conformance.case import Case
 from deltaproof.reference.errors import BackendError, RowError
 from deltaproof.reference.query import Query
+from deltaproof.reference.stream import differentiate, lift
 from deltaproof.reference.types import (
     BIGINT,
     BOOLEAN,
@@ -112,22 +113,19 @@ class Oracle:
     """
 
     def __init__(self, query: Query) -> None:
-        self.meaning = query.meaning()
+        self.over_time = lift(query.meaning()) if query.lifted else query.over_time()
 
     def expected(self, case: Case) -> Expected:
         """Raises EvaluationError when the query has no value for these tables."""
         tables: dict[str, ZSet] = {}
-        before = ZSet()
-        contents, deltas = [], []
+        integrals = []
         for tick in case.ticks:
             for name, delta in tick.items():
                 table = tables.get(name)
                 tables[name] = table + delta if table is not None else delta
-            view = self.meaning(tables)
-            contents.append(view)
-            deltas.append(view - before)
-            before = view
-        return Expected(tuple(contents), tuple(deltas))
+            integrals.append(dict(tables))
+        contents = self.over_time(integrals)
+        return Expected(tuple(contents), tuple(differentiate(contents)))
 
 
 def run_case(backend: Backend, case: Case) -> list[Observed]:

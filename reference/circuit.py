@@ -50,6 +50,7 @@ class Node:
     label: str
     increment: Increment
     inputs: tuple[int, ...]
+    rests: bool  # whether no change in means no change out, after the first tick
 
 
 class Circuit:
@@ -96,7 +97,7 @@ class Circuit:
         if isinstance(query, Apply):
             increment = query.operator.increment(*[each.schema for each in query.over])
             inputs = tuple(self._places[each] for each in query.over)
-            self._nodes.append((place, Node(query.label(), increment, inputs)))
+            self._nodes.append((place, Node(query.label(), increment, inputs, query.operator.lifted)))
         else:
             self._sources.append((place, query.label()))
 
@@ -118,7 +119,7 @@ class Circuit:
         try:
             for place, node in self._nodes:
                 arguments = [values[each] for each in node.inputs]
-                if any(arguments) or not self.ticks:  # zero deltas change nothing after tick one
+                if any(arguments) or not (self.ticks and node.rests):
                     values[place] = node.increment.step(*arguments)
                     ran.append(node.increment)
         except DeltaproofError as error:

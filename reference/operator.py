@@ -19,10 +19,12 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.select import Relation, Statement
+from deltaproof.reference.stream import lift
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
 
 Meaning: TypeAlias = Callable[..., ZSet]  # a function of the input Z-sets
+StreamMeaning: TypeAlias = Callable[..., list[ZSet]]  # of the inputs' contents at every tick
 
 
 class Shape(Enum):
@@ -31,6 +33,14 @@ class Shape(Enum):
     LINEAR = "linear"
     BILINEAR = "bilinear"
     GENERAL = "general"
+
+
+class Pairing(Enum):
+    """What two inputs must have in common for an operator to take them both."""
+
+    DISTINCT_NAMES = "no column name on both sides"  # joins
+    SAME_TYPES = "the same types in the same order"  # set operations
+    CLOCK = "a table of one column on the right"  # what is asked of `now`
 
 
 class Increment(Protocol):
@@ -64,14 +74,29 @@ class Operator:
     """
 
     name: ClassVar[str]  # the file name of this operator in every folder
-    arity: ClassVar[int] = 1
+    arity: ClassVar[int] = 1  # how many inputs `sample` takes
+    pairing: ClassVar[Pairing] = Pairing.DISTINCT_NAMES  # of the inputs, where there are two
     shape: ClassVar[Shape]
     theorem: ClassVar[str]  # licenses the increment; a function of this name in theorems/
     source: ClassVar[str]
 
+    @property
+    def lifted(self) -> bool:
+        """Whether the output at a tick depends on the inputs' contents at that tick only."""
+        return True
+
+    @classmethod
+    def all_capabilities(cls) -> tuple[str, ...]:
+        """Every capability that an instance may need, in the order of the report."""
+        return (cls.name,)
+
     def capabilities(self) -> tuple[str, ...]:
         """What a backend must be able to do to run this operator."""
         return (self.name,)
+
+    def inputs(self) -> int:
+        """How many inputs this instance takes."""
+        return self.arity
 
     def output(self, *inputs: Schema) -> Schema:
         """The schema rule. Raises SchemaError when the inputs do not fit."""
@@ -80,6 +105,14 @@ class Operator:
     def meaning(self, *inputs: Schema) -> Meaning:
         """For these input schemas, the function from input Z-sets to the output Z-set."""
         raise NotImplementedError
+
+    def over_time(self, *inputs: Schema) -> StreamMeaning:
+        """The function from the inputs' contents at every tick to the output's.
+
+        An operator that is `lifted` means the same at every tick; one that is not, such as a
+        delay, has its meaning here and no other.
+        """
+        return lift(self.meaning(*inputs))
 
     def increment(self, *inputs: Schema) -> Increment:
         """The incremental form; unless overridden, the one that the shape licenses."""

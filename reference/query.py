@@ -8,7 +8,7 @@ Equal subtrees are one subtree: they are evaluated once, in the meaning and in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -121,8 +121,36 @@ class Query:
         """What a backend must be able to do to run this query."""
         return frozenset(name for each in self.operators() for name in each.capabilities())
 
+    @property
+    def lifted(self) -> bool:
+        """Whether the view at a tick depends on the tables at that tick only."""
+        return all(operator.lifted for operator in self.operators())
+
+    def over_time(self) -> Callable[[Sequence[Tables]], list[ZSet]]:
+        """The function from the tables' contents at every tick to the view's at every tick."""
+        nodes = self.nodes()
+        functions = {
+            node: node.operator.over_time(*[each.schema for each in node.over])
+            for node in nodes
+            if isinstance(node, Apply)
+        }
+
+        def evaluate(ticks: Sequence[Tables]) -> list[ZSet]:
+            results: dict[Query, list[ZSet]] = {}
+            for node in nodes:
+                if node in functions:
+                    results[node] = functions[node](*[results[each] for each in node.inputs])
+                else:
+                    results[node] = [tables.get(node.label()) or ZSet() for tables in ticks]
+            return results[self]
+
+        return evaluate
+
     def meaning(self) -> Callable[[Tables], ZSet]:
-        """The function from the tables' contents to the view's, recomputed from nothing."""
+        """The function from the tables' contents to the view's, recomputed from nothing.
+
+        Raises SchemaError for a query that is not `lifted`: see `over_time`.
+        """
         plan = evaluation_plan(self)
 
         def evaluate(tables: Tables) -> ZSet:
@@ -187,9 +215,9 @@ class Apply(Query):
     over: tuple[Query, ...]
 
     def __post_init__(self) -> None:
-        if len(self.over) != self.operator.arity:
+        if len(self.over) != (expected := self.operator.inputs()):
             raise SchemaError(
-                f"{self.operator.name}: expected {self.operator.arity} inputs, got {len(self.over)}"
+                f"{self.operator.name}: expected {expected} inputs, got {len(self.over)}"
             )
         self.schema  # noqa: B018  # checks the schema rule now, where the mistake was made
 

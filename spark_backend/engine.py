@@ -193,8 +193,8 @@ class Views:
 
         After the `last` call nothing is remembered, and nothing computed to be.
         """
-        lowering, relations = self.lowered()
         ticks = [len(stream) for stream in streams]
+        lowering, relations = self.lowered(max(ticks, default=0))
         with self.registered(streams), explaining(lowering):
             outputs = {
                 name: zsets_of_table(
@@ -223,9 +223,9 @@ class Views:
             raise
         return pasts
 
-    def lowered(self) -> tuple[Lowering, dict[str, Relation]]:
+    def lowered(self, ticks: int) -> tuple[Lowering, dict[str, Relation]]:
         """The text of the next call, and the relation in it that each view is."""
-        lowering = Lowering(self.cases, self.pasts is None, self.prefix)
+        lowering = Lowering(self.cases, self.pasts is None, ticks, self.prefix)
         done: dict[Query, Relation] = {}
         for node in self.nodes:
             lowering.label = node.label()

@@ -144,6 +144,9 @@ def arrow_column(table: str, values: Sequence[Value], field: Any, schema: Schema
 def zsets_of_table(table: Table, schema: Schema, ticks_by_case: Sequence[int]) -> list[list[ZSet]]:
     """Per case and tick, the Z-set that a consolidated table of changes holds.
 
+    Lines of ticks that a case no longer has are dropped: an output that goes on by itself, such
+    as an integral's, does so until the longest case is over.
+
     >>> schema = Schema.parse("k BIGINT")
     >>> stream = [{"t": ZSet.of(schema, {(7,): 2})}, {}]
     >>> zsets_of_table(table_of_streams("t", schema, [stream]), schema, [2])
@@ -152,7 +155,8 @@ def zsets_of_table(table: Table, schema: Schema, ticks_by_case: Sequence[int]) -
     expected, got = map(type_words, (arrow_schema(schema), table.schema))
     if got != expected:
         raise BackendError(f"Spark gave columns of types {got} where {expected} were expected")
-    entries: list[list[dict[Row, int]]] = [[{} for _ in range(n or 1)] for n in ticks_by_case]
+    longest = max(ticks_by_case, default=0)
+    entries: list[list[dict[Row, int]]] = [[{} for _ in range(longest)] for _ in ticks_by_case]
     cases, ticks, *columns, weights = (
         python_values(column, kind)
         for column, kind in zip(table.columns, [BIGINT, BIGINT, *schema.types, BIGINT], strict=True)

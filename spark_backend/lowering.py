@@ -72,6 +72,7 @@ class Lowering:
 
     cases: int
     first: bool  # whether nothing was before
+    ticks: int = 1  # of this call: the largest `_tick` there is
     prefix: str = "_"  # of the names of views, which other queries in the session must not share
     parameters: Parameters = field(default_factory=Parameters)
     label: str = ""  # of the operator that is being written

@@ -57,6 +57,10 @@ class Aggregate(Operator):
     theorem = "aggregate_increment"
     source = "DBSP (VLDB 2023) section 7.2, 7.4; Lean: group_by_linear"
 
+    @classmethod
+    def all_capabilities(cls) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(f"aggregate.{capability(f)}" for f in FUNCTIONS))
+
     def capabilities(self) -> tuple[str, ...]:
         functions = dict.fromkeys(call.function for _, call in self.aggregates)
         return tuple(dict.fromkeys(f"aggregate.{capability(f)}" for f in functions))

@@ -44,6 +44,10 @@ class Join(Operator):
     theorem = "join_increment"
     source = "DBSP (VLDB 2023) theorem 3.4; Lean: equi_join_incremental"
 
+    @classmethod
+    def all_capabilities(cls) -> tuple[str, ...]:
+        return ("join.inner",)
+
     def capabilities(self) -> tuple[str, ...]:
         return ("join.inner",)
 

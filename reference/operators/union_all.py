@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Self
 
-from deltaproof.reference.operator import Meaning, Operator, Shape, same_types
+from deltaproof.reference.operator import Meaning, Operator, Pairing, Shape, same_types
 from deltaproof.reference.select import Compound, Relation
 from deltaproof.reference.types import Column, Schema
 
@@ -22,6 +22,7 @@ class UnionAll(Operator):
 
     name = "union_all"
     arity = 2
+    pairing = Pairing.SAME_TYPES
     shape = Shape.LINEAR
     theorem = "union_all_linear"
     source = "DBSP (VLDB 2023) proposition 3.2; Lean: add_incremental"
