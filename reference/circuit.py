@@ -6,16 +6,17 @@
 
 A tick is all or nothing. Every node first computes its output delta from its state and its
 input deltas, changing nothing; only when all have succeeded does each commit its staged
-change, which cannot fail.
+change, which cannot fail. With a store other than memory the tick is in the file before that.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deltaproof.reference.durable import MemoryStore, Saved, open_store
 from deltaproof.reference.errors import (
     CheckpointError,
     DeltaproofError,
@@ -60,6 +61,9 @@ class Circuit:
     Raises   TickError for an unknown table; RowError and WeightError for a bad delta;
              EvaluationError when an expression has no value. The state is then as it was.
 
+    `store` is "memory:" or "sqlite:///FILE" (see `durable`): a circuit that is opened on a file
+    continues after the last tick that was committed to it.
+
     >>> from deltaproof.reference.query import count, table
     >>> sales = table("sales", "fruit VARCHAR, kg BIGINT")
     >>> circuit = Circuit(sales.group_by("fruit").aggregate(n=count()))
@@ -73,7 +77,7 @@ class Circuit:
     ZSet({('fig', 1): 1})
     """
 
-    def __init__(self, views: Query | Mapping[str, Query]) -> None:
+    def __init__(self, views: Query | Mapping[str, Query], store: str = "memory:") -> None:
         self.views = {"view": views} if isinstance(views, Query) else dict(views)
         self.tables: dict[str, Schema] = {}
         self._places: dict[Query, int] = {}
@@ -88,7 +92,9 @@ class Circuit:
         self._outputs = [
             (name, self._places[query], query.schema) for name, query in self.views.items()
         ]
-        self.reset()
+        self._clear()
+        self._store = open_store(store)
+        self._continue(self._store.load(lambda: json.dumps(self._identity())))
 
     def _place(self, query: Query) -> None:
         if query in self._places:
@@ -97,20 +103,91 @@ class Circuit:
         if isinstance(query, Apply):
             increment = query.operator.increment(*[each.schema for each in query.over])
             inputs = tuple(self._places[each] for each in query.over)
-            self._nodes.append((place, Node(query.label(), increment, inputs, query.operator.lifted)))
+            self._nodes.append(
+                (place, Node(query.label(), increment, inputs, query.operator.lifted))
+            )
         else:
             self._sources.append((place, query.label()))
 
+    def _continue(self, saved: Saved) -> None:
+        """From what the store holds: its checkpoint, and the ticks after it."""
+        try:
+            if saved.checkpoint is not None:
+                self._restore(read_checkpoint(saved.checkpoint))
+            for _, words in saved.ticks:
+                self._apply(self._from_words(words))
+        except BROKEN as error:
+            message = f"the store's tick {self.ticks + 1} is broken: {error!r}"
+            raise CheckpointError(message) from error
+
+    def _identity(self) -> dict[str, Any]:
+        """What a saved state belongs to."""
+        return {
+            "views": {name: query.to_json() for name, query in self.views.items()},
+            "tables": {name: schema.to_json() for name, schema in self.tables.items()},
+        }
+
+    def _from_words(self, words: Mapping[str, Any]) -> dict[str, ZSet]:
+        return {name: zset_from_json(self.tables[name], each) for name, each in words.items()}
+
     def reset(self) -> None:
-        """Back to before the first tick."""
+        """Back to before the first tick, in the store too."""
+        self._store.clear()
+        self._clear()
+
+    def close(self) -> None:
+        """Lets go of the store; what was committed stays in it."""
+        self._store.close()
+
+    def _clear(self) -> None:
         self.ticks = 0
+        self._last: dict[str, ZSet] | None = None  # the outputs of the last tick
         self._contents: dict[str, dict[Row, Any]] = {name: {} for name in self.views}
         for _, node in self._nodes:
             node.increment.clear()
 
-    def step(self, deltas: Mapping[str, ZSet | RawEntries]) -> dict[str, ZSet]:
-        """Applies one tick: a delta for each table that changes. The output deltas, by view."""
-        inputs = self.checked(deltas)
+    def step(
+        self, deltas: Mapping[str, ZSet | RawEntries], tick: int | None = None
+    ) -> dict[str, ZSet]:
+        """Applies one tick: a delta for each table that changes. The output deltas, by view.
+
+        With its number a tick is applied once however often it is offered: the last one, offered
+        again, gives the same outputs and changes nothing. Ticks count from 1.
+
+        Raises also TickError for a number that is not the next, and when the store cannot keep it.
+        """
+        if tick is not None and tick != self.ticks + 1:
+            return self._offered_again(tick)
+        return self._apply(self.checked(deltas), self._keep)
+
+    def _offered_again(self, tick: int) -> dict[str, ZSet]:
+        outputs = self._last if tick == self.ticks else None
+        if outputs is None and (words := self._store.outputs_of(tick)) is not None:
+            views = self.views.items()
+            outputs = {name: zset_from_json(view.schema, words[name]) for name, view in views}
+        if outputs is None:
+            raise TickError(
+                f"tick {tick} cannot be applied after tick {self.ticks}: expected {self.ticks + 1}"
+                + (", or the last one again" if self.ticks else "")
+            )
+        return outputs
+
+    def _keep(self, deltas: Mapping[str, ZSet], outputs: Mapping[str, ZSet]) -> None:
+        """Puts the tick into the store; from then on it happened."""
+        if isinstance(self._store, MemoryStore):
+            return
+        views = self.views.items()
+        self._store.append(
+            self.ticks + 1,
+            {name: zset_to_json(self.tables[name], delta) for name, delta in deltas.items()},
+            {name: zset_to_json(view.schema, outputs[name]) for name, view in views},
+            self.checkpoint,
+        )
+
+    def _apply(
+        self, inputs: Mapping[str, ZSet], keep: Callable[..., None] | None = None
+    ) -> dict[str, ZSet]:
+        """Runs every node, has the tick kept, and only then makes it part of the state."""
         values = [EMPTY] * len(self._places)
         for place, name in self._sources:
             if name in inputs:
@@ -125,11 +202,14 @@ class Circuit:
         except DeltaproofError as error:
             raise type(error)(f"tick {self.ticks + 1}, {node.label}: {error}") from None
         outputs = {name: values[place].typed(schema) for name, place, schema in self._outputs}
+        if keep is not None:
+            keep(inputs, outputs)
         for increment in ran:
             increment.commit()
         for name, output in outputs.items():
             add_into(self._contents[name], output.items())
         self.ticks += 1
+        self._last = outputs
         return outputs
 
     def checked(self, deltas: Mapping[str, ZSet | RawEntries]) -> dict[str, ZSet]:
@@ -172,8 +252,7 @@ class Circuit:
             {
                 "deltaproof_checkpoint": VERSION,
                 "ticks": self.ticks,
-                "views": {name: query.to_json() for name, query in self.views.items()},
-                "tables": {name: schema.to_json() for name, schema in self.tables.items()},
+                **self._identity(),
                 "contents": contents,
                 "nodes": [node.increment.save() for _, node in self._nodes],
             }
