@@ -9,7 +9,7 @@ READY := $(VENV)/.installed
 LINKS := build/links/deltaproof
 
 .DEFAULT_GOAL := help
-.PHONY: help conform flights mutants theorems test bench check docs
+.PHONY: help conform flights tpch mutants theorems test soak bench check docs
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -20,6 +20,9 @@ conform: $(READY) ## hold Spark and the others to the reference: random cases an
 flights: $(READY) ## the same with all 365 days of flights
 	@$(BIN)/deltaproof conform --days 365 $(ARGS)
 
+tpch: $(READY) ## keep the 22 queries of TPC-H up to date, every tick compared with DuckDB
+	@$(BIN)/deltaproof tpch $(ARGS)
+
 mutants: $(READY) ## plant known bugs and see each one found
 	@$(BIN)/deltaproof mutants $(ARGS)
 
@@ -28,6 +31,10 @@ theorems: $(READY) ## prove the theorems, one line each
 
 test: $(READY) ## run the tests
 	@$(BIN)/pytest $(ARGS)
+
+soak: $(READY) ## what takes longer: a process killed at 200 moments, TPC-H on Spark
+	@DELTAPROOF_KILLS=200 $(BIN)/pytest reference/test_durable.py
+	@$(BIN)/deltaproof tpch
 
 bench: $(READY) ## measure the reference's runtime against code written by hand
 	@$(BIN)/pytest -o python_files='bench_*.py' -o python_functions='bench_*' \

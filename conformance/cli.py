@@ -34,6 +34,7 @@ from deltaproof.reference.errors import (
     DeltaproofError,
     UsageError,
 )
+from deltaproof.reference.sql import DIALECTS, to_sql
 
 PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
 DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
@@ -238,6 +239,82 @@ def mutants(names: tuple[str, ...], seed: int, as_json: bool) -> int:
     else:
         say(report.lines())
     return PASS if report.all_killed else BROKEN
+
+
+@command.command("tpch")
+@click.argument("queries", nargs=-1, metavar="[QUERY]...")
+@click.option("-b", "--backend", "names", multiple=True, help="reference, spark; both by default.")
+@click.option("--scale", type=click.FloatRange(0.001, 100), default=0.01, show_default=True)
+@click.option("--ticks", type=click.IntRange(1, 50), default=8, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+def tpch_queries(
+    queries: tuple[str, ...], names: tuple[str, ...], scale: float, ticks: int, as_json: bool
+) -> int:
+    """Keep the 22 queries of TPC-H up to date, and compare every tick with DuckDB's recompute.
+
+    The first tick is the load; each tick after it inserts and deletes orders with their
+    lineitems, as the benchmark's refresh functions do, and updates parts, suppliers, customers.
+
+    \b
+    Examples:
+      deltaproof tpch
+      deltaproof tpch q03 q18 -b reference --scale 0.1 --ticks 20
+    """
+    from deltaproof.conformance.tpch.run import tpch_run
+    from deltaproof.conformance.tpch.schema import QUERIES
+
+    reasons = availability()
+    chosen = names or tuple(name for name in ("reference", "spark") if reasons[name] is None)
+    with progress_bar() as progress:
+        backends, _ = open_backends(chosen)
+        report = tpch_run(backends, queries or QUERIES, scale, ticks, progress)
+    code = PASS if report.ok else NONCONFORMANT if report.differs else UNKNOWN
+    if as_json:
+        click.echo(json.dumps(report.to_json() | {"exit": code}, indent=1))
+    else:
+        say([*report.lines(), f"exit {code}"])
+    return code
+
+
+@command.command("explain")
+@click.argument("select", metavar="SELECT")
+@click.option(
+    "--table", "tables", multiple=True, help="A table, 'sales(fruit VARCHAR, kg BIGINT)'."
+)
+@click.option(
+    "--schema", type=click.Path(path_type=Path), help="A file of CREATE TABLE statements."
+)
+@click.option("--dialect", type=click.Choice(list(DIALECTS)), default="ansi", show_default=True)
+@click.option("--sql", "as_sql", type=click.Choice(list(DIALECTS)), help="Print it in a dialect.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw the circuit into this file.")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON on standard output.")
+def explain_plan(
+    select: str,
+    tables: tuple[str, ...],
+    schema: Path | None,
+    dialect: str,
+    as_sql: str | None,
+    svg: Path | None,
+    as_json: bool,
+) -> int:
+    """Show how a view is kept: its query, its circuit, and what licenses every node.
+
+    SELECT is the view's SQL; - reads it from standard input.
+
+    \b
+    Examples:
+      deltaproof explain "SELECT k, COUNT(*) FROM t GROUP BY k" --table "t(k BIGINT)"
+      deltaproof explain - --schema schema.sql --svg plan.svg < view.sql
+      deltaproof explain "SELECT DISTINCT k FROM t" --table "t(k BIGINT)" --sql duckdb
+    """
+    from deltaproof.conformance import plan
+
+    query = plan.view_of(select, tables, schema, dialect)
+    if svg is not None:
+        plan.draw(query, svg)
+        click.echo(f"drawn: {svg}", err=True)
+    say([to_sql(query, as_sql, pretty=True)] if as_sql else plan.plan_text(query, as_json))
+    return PASS
 
 
 def writable(folder: Path) -> None:

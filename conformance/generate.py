@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -27,6 +27,8 @@ from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Operator, Pairing
 from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.aggregate_functions import call_capabilities
+from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.query import Apply, Query, Table, apply
 from deltaproof.reference.scalar_sample import sample_predicate
@@ -48,6 +50,8 @@ from deltaproof.reference.types import (
 )
 
 DEPTH = 3
+MOST_DRAWS = 100  # of a shape that turns out not to be useful
+MOST_PLAIN = 300  # tries at a plain query of an operator, before it may be another
 MONEY = DECIMAL(10, 2)
 BIGINTS = ARRAY(BIGINT)
 
@@ -73,8 +77,23 @@ ARGUMENTS: Mapping[str, Sequence[Type]] = {
     "aggregate.avg": (DOUBLE, BIGINT, MONEY),
     "aggregate.min": (DOUBLE, VARCHAR, MONEY),
     "aggregate.max": (TIMESTAMP, DATE, DOUBLE),
+    "aggregate.sum_distinct": (DOUBLE, BIGINT, MONEY),
+    "aggregate.avg_distinct": (DOUBLE, BIGINT, MONEY),
+    "aggregate.variance": (DOUBLE, BIGINT, MONEY),
+    "aggregate.stddev": (DOUBLE, BIGINT, MONEY),
+    "aggregate.bool": (BOOLEAN,),
+    "aggregate.arg": (DOUBLE, VARCHAR, BIGINT),
+    "aggregate.array_agg": (DOUBLE, VARCHAR, BIGINT),
+    "aggregate.quantile": (DOUBLE, BIGINT, MONEY),
 }
-NOT_PLAIN = frozenset({"negate", "type.decimal", "type.array"})  # what not every engine has
+# What must feed an operator for it to have a value: `single` takes at most one row.
+NEEDS_BELOW: Mapping[str, tuple[type[Operator], ...]] = {"aggregate.single": (Distinct,)}
+NOT_PLAIN = frozenset(  # what not every engine has
+    {
+        *("negate", "delay", "integrate", "differentiate", "logic", "per_group", "recursion"),
+        *("type.decimal", "type.array"),
+    }
+)
 
 COLUMN_TYPES: Sequence[Type] = (
     *([BIGINT] * 6),
@@ -119,20 +138,34 @@ class Shape:
         return Case(self.query, tuple(history.ticks), f"@{kind}", "", tuple(history.restarts))
 
 
-def shapes(seed: int, capabilities: Sequence[str] = OPERATOR_CAPABILITIES) -> Iterator[Shape]:
+def shapes(
+    seed: int,
+    capabilities: Sequence[str] = OPERATOR_CAPABILITIES,
+    useful: Callable[[Shape], bool] = lambda shape: True,
+) -> Iterator[Shape]:
     """Shapes without end; each of the capabilities takes its turn to be in the query.
 
-    Every second round is of plain shapes, so that each operator meets every SQL engine too.
+    Every second round is of plain shapes, so that each operator meets every SQL engine too. A
+    shape that is not `useful` is drawn again, so that no capability loses its turn to chance.
     """
     for number in count():
         turn, place = divmod(number, len(capabilities))
         name = capabilities[place]
         kinds = ARGUMENTS.get(name, (None,))
         kind = kinds[turn % len(kinds)]
-        yield shape(f"{seed}/{number}", name, plain=turn % 2 == 1, argument=kind)
+        for again in range(MOST_DRAWS):
+            drawn = shape(f"{seed}/{number}/{again}", name, plain=turn % 2 == 1, argument=kind)
+            if useful(drawn):
+                yield drawn
+                break
 
 
-def shape(seed: str, capability: str, plain: bool = False, argument: Type | None = None) -> Shape:
+def shape(
+    seed: str,
+    capability: str,
+    plain: bool = False,
+    argument: Type | None = None,
+) -> Shape:
     """The shape of this seed, its query using this operator; `plain` asks no engine for more.
 
     With an `argument` an aggregate of this capability has one of that type.
@@ -143,16 +176,36 @@ def shape(seed: str, capability: str, plain: bool = False, argument: Type | None
     random = Random(seed)
     special = not plain and (argument == DOUBLE or random.random() < 0.25)
     asked = {capability, type_capability(argument)} if argument else {capability}
-    refused = NOT_PLAIN - asked if plain else frozenset()
+    tries = 0
     while True:
+        tries += 1
+        # an operator may need what not every engine has, as array_agg needs arrays
+        refused = NOT_PLAIN - asked if plain and tries < MOST_PLAIN else frozenset()
         tables = sample_tables(random, argument)
-        query = sample_query(random, tables, DEPTH)
+        kinds = NEEDS_BELOW.get(capability, ()) + (operator_of(capability),)
+        query = Growth(random, tables).around(kinds, DEPTH)
+        if query is None:
+            continue
         fits = argument is None or argument in argument_types(query, capability)
         if fits and capability in query.capabilities() and not needs(query) & refused:
-            used = query.tables()
-            pools = {name: pool(random, schema, special) for name, schema in used.items()}
-            has_doubles = any(DOUBLE in schema.types for schema in used.values())
-            return Shape(query, pools, special and has_doubles, seed)
+            return shape_of(random, query, special, seed)
+
+
+def shape_of(random: Random, query: Query, special: bool, seed: str) -> Shape:
+    """The query with pools for its tables; `special` lets DOUBLE be NaN and infinite."""
+    used = query.tables()
+    pools = {name: pool(random, schema, special) for name, schema in used.items()}
+    has_doubles = any(DOUBLE in schema.types for schema in used.values())
+    return Shape(query, pools, special and has_doubles, seed)
+
+
+def operator_of(capability: str) -> type[Operator]:
+    """The operator that may need this capability.
+
+    >>> operator_of("aggregate.sum").name
+    'aggregate'
+    """
+    return next(kind for kind in OPERATORS if capability in kind.all_capabilities())
 
 
 def argument_types(query: Query, name: str) -> set[Type]:
@@ -162,7 +215,7 @@ def argument_types(query: Query, name: str) -> set[Type]:
         for node in query.nodes()
         if isinstance(node, Apply) and isinstance(node.operator, Aggregate)
         for _, call in node.operator.aggregates
-        if call.argument is not None and f"aggregate.{call.function}" == name
+        if call.argument is not None and name in call_capabilities(call)
     }
 
 
@@ -187,34 +240,60 @@ def sample_tables(random: Random, wanted: Type | None = None) -> list[Table]:
 
 def sample_query(random: Random, tables: Sequence[Table], depth: int) -> Query:
     """A random tree of at most this depth, over at least one operator."""
-    fresh = (f"j{number}_" for number in count())
-    clocks = [each.project(each.schema.names[0]).distinct() for each in tables]
+    return Growth(random, tables).grow(depth, root=True)
 
-    def grow(depth: int) -> Query:
-        if depth == 0 or (depth < DEPTH and random.random() < 0.15):
-            return random.choice(tables)
+
+class Growth:
+    """Grows random trees over some tables."""
+
+    def __init__(self, random: Random, tables: Sequence[Table]) -> None:
+        self.random = random
+        self.tables = tables
+        self.clocks = [each.project(each.schema.names[0]).distinct() for each in tables]
+        self.fresh = (f"j{number}_" for number in count())
+
+    def grow(self, depth: int, root: bool = False) -> Query:
+        """A tree of at most this depth; a table, now and then, unless it is to be a root."""
+        if depth == 0 or (not root and self.random.random() < 0.15):
+            return self.random.choice(self.tables)
         while True:
-            kind = random.choice(OPERATORS)
-            inputs = [grow(depth - 1)]
-            if kind.arity == 2:
-                inputs.append(partner(kind, inputs[0], depth))
-            operator = kind.sample(random, *[each.schema for each in inputs])
-            if operator is not None and (query := fitting(operator, inputs)) is not None:
+            below = self.grow(depth - 1)
+            if (query := self.over(below, self.random.choice(OPERATORS), depth)) is not None:
                 return query
 
-    def partner(kind: type[Operator], left: Query, depth: int) -> Query:
+    def around(self, kinds: Sequence[type[Operator]], depth: int) -> Query | None:
+        """These operators one above the other, in a tree of this depth or as deep as they are."""
+        spare = max(0, depth - len(kinds))
+        below = self.random.randint(0, spare)
+        query: Query | None = self.grow(below)
+        for kind in kinds:
+            query = query and self.over(query, kind, 2)
+        for _ in range(self.random.randint(0, spare - below)):
+            above = query and self.over(query, self.random.choice(OPERATORS), 2)
+            query = above or query
+        return query
+
+    def over(self, below: Query, kind: type[Operator], depth: int) -> Query | None:
+        """A random operator of this kind above the query; None when none was found that fits."""
+        inputs = [below]
+        if kind.arity == 2:
+            inputs.append(self.partner(kind, below, depth))
+            if kind.pairing is not Pairing.CLOCK and self.random.random() < 0.3:
+                inputs.reverse()
+        operator = kind.sample(self.random, *[each.schema for each in inputs])
+        return None if operator is None else fitting(operator, inputs)
+
+    def partner(self, kind: type[Operator], left: Query, depth: int) -> Query:
         """The other input: one of equal types, of other names, or a clock."""
         if kind.pairing is Pairing.CLOCK:
-            return random.choice(clocks)
-        other = grow(random.randrange(depth))
+            return self.random.choice(self.clocks)
+        other = self.grow(self.random.randrange(depth))
         if kind.pairing is Pairing.SAME_TYPES and other.schema.types != left.schema.types:
-            some = Filter(sample_predicate(random, left.schema))
-            return random.choice((left, apply(some, left)))
-        if kind.pairing is Pairing.DISTINCT_NAMES:
-            return other.prefix(next(fresh)) if clashes(left.schema, other.schema) else other
+            some = Filter(sample_predicate(self.random, left.schema))
+            return self.random.choice((left, apply(some, left)))
+        if kind.pairing is Pairing.DISTINCT_NAMES and clashes(left.schema, other.schema):
+            return other.prefix(next(self.fresh))
         return other
-
-    return grow(depth)
 
 
 def fitting(operator: object, inputs: Sequence[Query]) -> Query | None:

@@ -36,6 +36,8 @@ def suite_lines(run: SuiteRun) -> Iterator[str]:
     yield ""
     yield from grid_lines(run.backends)
     yield ""
+    yield pairs_line(run)
+    yield ""
     yield from rate_lines(run)
     for each in run.backends:
         for failure in each.failures:
@@ -98,6 +100,16 @@ def cell_text(backends: Sequence[BackendRun], operator: str, kind: str) -> str:
         LETTERS[verdict] or letter
         for letter, verdict in zip(letters(backends), verdicts, strict=True)
     )
+
+
+def pairs_line(run: SuiteRun) -> str:
+    """How many of the pairs of operators each backend has run, one feeding the other."""
+    possible = len(run.possible_pairs)
+    covered = ", ".join(
+        f"{each.name} {len(each.pairs):,} ({share(len(each.pairs), possible)})"
+        for each in run.backends
+    )
+    return f"pairs of operators, one feeding the other: of {possible:,} that fit, {covered}"
 
 
 def rate_lines(run: SuiteRun) -> Iterator[str]:

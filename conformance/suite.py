@@ -23,7 +23,7 @@ from deltaproof.conformance.adapter import (
     RunsMany,
 )
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.generate import Shape, shapes
+from deltaproof.conformance.generate import Shape, operator_of, shapes
 from deltaproof.conformance.histories import KINDS, NEEDS
 from deltaproof.conformance.judge import (
     Difference,
@@ -33,11 +33,14 @@ from deltaproof.conformance.judge import (
     run_case,
     run_cases,
 )
+from deltaproof.conformance.pairs import Pair, PairShapes, pairs_of, possible_pairs
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
 from deltaproof.reference.errors import BackendError, EvaluationError, UsageError
 from deltaproof.reference.query import Query
 
 CASES_PER_SHAPE = 2_000
+PAIR_CASES = 5  # of each kind of change, for a query that is there to cover pairs of operators
+PAIR_SHARE = 3  # one case in so many is of such a query
 SHRINKS_PER_BACKEND = 8
 TICK_BY_TICK = 4  # cases that a batching backend also runs with one job per tick
 VACUOUS_PROBE, VACUOUS_SHARE = 12, 0.34  # a shape whose view hardly ever changes is not used
@@ -116,6 +119,7 @@ class BackendRun:
     failures: list[Failure] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     failed_cases: set[str] = field(default_factory=set)
+    pairs: set[Pair] = field(default_factory=set)  # of the queries that it ran
 
     def count(self, cells: Sequence[Cell], verdict: str, number: int = 1) -> None:
         for cell in cells:
@@ -142,6 +146,7 @@ class SuiteRun:
     shapes: int = 0
     vacuous: int = 0
     refused: int = 0  # cases whose query has no value, such as an overflow
+    possible_pairs: frozenset[Pair] = frozenset()  # of the operators that were asked for
     generate_seconds: float = 0.0
     oracle_seconds: float = 0.0
     seconds: float = 0.0
@@ -201,14 +206,16 @@ class Suite:
         self.kinds = list(dict.fromkeys(kind for _, kind in cells))
         self.out = out
         self.progress = progress
+        chosen = {operator_of(name).name for name in self.operators}
+        self.run.possible_pairs = frozenset(
+            pair for pair in possible_pairs() if not chosen.isdisjoint(pair)
+        )
 
     def go(self, cases: int, seconds: float | None) -> SuiteRun:
         """Runs about this many cases, or for this long; every operator gets its shape."""
         self.warm_up()
         start = time.perf_counter()
-        number = max(len(self.operators), -(-cases // CASES_PER_SHAPE))
-        per_shape = max(len(self.kinds), -(-cases // number))
-        for shape in islice(self.useful_shapes(), None if seconds else number):
+        for shape, number in self.timed_lanes() if seconds else self.lanes(cases):
             done = time.perf_counter() - start
             if seconds and done >= seconds:
                 break
@@ -216,10 +223,39 @@ class Suite:
                 self.progress("random cases", int(done), int(seconds))
             else:
                 self.progress("random cases", self.run.cases, cases)
-            self.run_shape(shape, per_shape)
+            self.run_shape(shape, number)
         self.run.seconds = time.perf_counter() - start
         self.progress("random cases", 1, 1)
         return self.run
+
+    def lanes(self, cases: int) -> Iterator[tuple[Shape, int]]:
+        """Shapes, each with how many of its cases to run: of every operator, then of pairs."""
+        of_operators = cases - cases // PAIR_SHARE
+        number = max(len(self.operators), -(-of_operators // CASES_PER_SHAPE))
+        per_shape = max(len(self.kinds), -(-of_operators // number))
+        for shape in islice(shapes(self.run.seed, self.operators, self.useful), number):
+            yield shape, per_shape
+        per_shape = PAIR_CASES * len(self.kinds)
+        for shape in islice(self.pair_shapes(), -(-(cases // PAIR_SHARE) // per_shape)):
+            yield shape, per_shape
+
+    def timed_lanes(self) -> Iterator[tuple[Shape, int]]:
+        """The same without end, the two taking turns."""
+        of_pairs = self.pair_shapes()
+        for shape in shapes(self.run.seed, self.operators, self.useful):
+            yield shape, CASES_PER_SHAPE
+            for pair in islice(of_pairs, CASES_PER_SHAPE // (PAIR_CASES * len(KINDS))):
+                yield pair, PAIR_CASES * len(self.kinds)
+
+    def pair_shapes(self) -> Iterator[Shape]:
+        """Shapes for the pairs that no query of this run has had yet."""
+        found = PairShapes(self.run.seed, self.run.possible_pairs)
+        for each in self.run.backends:
+            for pair in each.pairs:
+                found.waiting.pop(pair, None)
+        for shape in filter(self.useful, found):
+            found.used(shape.query)
+            yield shape
 
     def warm_up(self) -> None:
         """One case on every backend that batches, before the clock runs: engines start slowly."""
@@ -230,12 +266,14 @@ class Suite:
                 self.progress(f"starting {backend.name}", 0, 0)
                 self.verdicts(backend, [case])
 
-    def useful_shapes(self) -> Iterator[Shape]:
-        """The seed's shapes, without those whose view hardly ever changes."""
-        for shape in shapes(self.run.seed, self.operators):
-            probe = self.expected(shape, [shape.case("churn", -n) for n in range(1, VACUOUS_PROBE)])
-            if sum(each.vacuous for each in probe.expected) <= VACUOUS_SHARE * len(probe.cases):
-                yield shape
+    def useful(self, shape: Shape) -> bool:
+        """Whether its view has a value, and changes, in most cases."""
+        refused = self.run.refused
+        probe = self.expected(shape, [shape.case("churn", -n) for n in range(1, VACUOUS_PROBE)])
+        self.run.refused = refused
+        vacuous = sum(each.vacuous for each in probe.expected)
+        vacuous += VACUOUS_PROBE - 1 - len(probe.cases)
+        return vacuous <= VACUOUS_SHARE * VACUOUS_PROBE
 
     def expected(self, shape: Shape, cases: Sequence[Case]) -> Batch:
         """The cases that have a meaning, with it."""
@@ -293,6 +331,7 @@ class Suite:
                 record.count(cells, "ok")
         record.seconds += time.perf_counter() - start
         record.cases += len(chosen)
+        record.pairs |= pairs_of(batch.shape.query) & self.run.possible_pairs
         self.record_failures(backend, record, batch, differences, places)
         if isinstance(backend, RunsMany) and not record.single_cases:
             self.run_tick_by_tick(backend, record, batch, chosen)
@@ -452,6 +491,7 @@ def outcome(run: SuiteRun) -> dict[str, Any]:
         "oracle_cases_per_second": rate(run.cases, run.oracle_seconds),
         "not_run": run.not_run,
         "suspect_reference": run.suspects,
+        "possible_pairs": len(run.possible_pairs),
         "backends": [backend_outcome(each) for each in run.backends],
     }
 
@@ -467,6 +507,7 @@ def backend_outcome(run: BackendRun) -> dict[str, Any]:
             "cases": run.single_cases,
             "cases_per_second": rate(run.single_cases, run.single_seconds),
         },
+        "pairs": len(run.pairs),
         "cells": {
             cell_id(cell): {"verdict": status(tally), **tally} for cell, tally in run.cells.items()
         },
