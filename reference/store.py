@@ -2,6 +2,7 @@
 
 add_into   weights += delta, in place, zeros removed
 Index      rows by key, for joins
+Weights    the values of one group with their weights, for DISTINCT
 Values     the values of one group in order, for MIN and MAX
 """
 
@@ -79,7 +80,35 @@ class Index:
             yield from bucket.items()
 
 
-class Values:
+class Weights:
+    """The values of one group with their weights, in no order.
+
+    >>> values = Weights()
+    >>> values.add({3: 1, 5: 2})
+    >>> values.add({3: -1})
+    >>> values.weight(3), dict(values.items())
+    (0, {5: 2})
+    """
+
+    __slots__ = ("weights",)
+
+    def __init__(self) -> None:
+        self.weights: dict[Value, Weight] = {}
+
+    def add(self, delta: Mapping[Value, Weight]) -> None:
+        add_into(self.weights, delta.items())
+
+    def weight(self, value: Value) -> Weight:
+        return self.weights.get(value, 0)
+
+    def items(self) -> Iterable[tuple[Value, Weight]]:
+        return self.weights.items()
+
+    def __bool__(self) -> bool:
+        return bool(self.weights)
+
+
+class Values(Weights):
     """The values of one group with their weights, those of positive weight in order.
 
     >>> values = Values(lambda value: value)
@@ -92,11 +121,11 @@ class Values:
     (None, None)
     """
 
-    __slots__ = ("keys", "order", "ordered", "weights")
+    __slots__ = ("keys", "order", "ordered")
 
     def __init__(self, order: Callable[[Value], Any]) -> None:
+        super().__init__()
         self.order = order
-        self.weights: dict[Value, Weight] = {}
         self.ordered: list[Value] = []  # the values of positive weight, ascending
         self.keys: list[Any] = []  # their sort keys
 
@@ -132,6 +161,3 @@ class Values:
         if not present:
             return None, None
         return min(present, key=self.order), max(present, key=self.order)
-
-    def __bool__(self) -> bool:
-        return bool(self.weights)

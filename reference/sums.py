@@ -52,6 +52,14 @@ def units_of(kind: Type) -> Callable[[Value], int]:
     return double_units if kind == DOUBLE else lambda value: value
 
 
+def unit_of(kind: Type) -> int:
+    """How many of its units make 1."""
+    if isinstance(kind, DECIMAL):
+        ten: int = 10**kind.scale
+        return ten
+    return DOUBLE_UNITS if kind == DOUBLE else 1
+
+
 def double_units(value: float) -> int:
     """A finite double as a whole number of 2^-1074."""
     numerator, denominator = value.as_integer_ratio()
@@ -83,6 +91,24 @@ def divided(numerator: Any, denominator: Any) -> float:
         return canonical_double(numerator / denominator)
     except OverflowError:
         return math.inf if (numerator < 0) == (denominator < 0) else -math.inf
+
+
+def root(value: float | None) -> float | None:
+    """The square root, rounded once; of NULL it is NULL, of a number below zero NaN.
+
+    >>> root(2.25), root(None), root(-1.0)
+    (1.5, None, nan)
+    """
+    return value if value is None or value is NAN else math.sqrt(value) if value >= 0 else NAN
+
+
+def weight_of_specials(given: Iterable[tuple[Value, Any]]) -> bool:
+    """Whether +∞, −∞ or NaN has a weight other than zero."""
+    special = dict.fromkeys(SPECIALS, 0)
+    for value, weight in given:
+        if value in special:
+            special[value] += weight
+    return any(special.values())
 
 
 def special_total(plus: Any, minus: Any, nan: Any) -> float | None:

@@ -1,38 +1,47 @@
 """GROUP BY is not linear, but a delta changes only the groups it touches.
 
-COUNT, SUM and AVG are read off sums that are linear in the weights, so a group's sums after a
-tick are its sums before it plus the delta's. MIN and MAX read the group's values in order.
+COUNT, SUM, AVG, the variances and BOOL_AND are read off sums that are linear in the weights, so a
+group's sums after a tick are its sums before it plus the delta's. DISTINCT adds up values as they
+come and go. MIN, MAX, ARG_MIN and ARG_MAX read the ends of the group's values in order, a
+quantile two places in it, ARRAY_AGG all of it: its cost follows the group, as its result does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from random import Random
 from typing import Any, Self
 
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Increment, Meaning, Operator, Shape
-from deltaproof.reference.operators.aggregate_increment import AggregateIncrement
-from deltaproof.reference.scalar import col, from_json
-from deltaproof.reference.select import AggregateCall, Relation, Select
-from deltaproof.reference.sums import exact_average, exact_sum, in_64_bits
-from deltaproof.reference.types import (
-    ARRAY,
-    BIGINT,
-    DECIMAL,
-    DOUBLE,
-    Column,
-    Row,
-    Schema,
-    Value,
-    key_function,
+from deltaproof.reference.operators.aggregate_functions import (
+    ALL_CAPABILITIES,
+    FUNCTIONS,
+    MAY_BE_DISTINCT,
+    call_capabilities,
+    call_from_json,
+    call_to_json,
+    capability,
+    definition,
+    given_value,
+    result_column,
 )
+from deltaproof.reference.operators.aggregate_increment import AggregateIncrement
+from deltaproof.reference.scalar import Expr, col
+from deltaproof.reference.scalar_sample import sample_predicate
+from deltaproof.reference.select import AggregateCall, Relation, Select
+from deltaproof.reference.types import Row, Schema, Value, key_function
 from deltaproof.reference.zset import Weight, ZSet
 
-FUNCTIONS = ("count_star", "count", "sum", "avg", "min", "max")
+__all__ = ["FUNCTIONS", "Aggregate", "capability"]
 
-Members = list[tuple[Value, Weight]]  # the argument's value and the weight of each row of a group
+Named = tuple[str, AggregateCall]
+
+# Often what most queries ask for; seldom `single`, which has no value over most groups.
+SAMPLED = (*("count_star", "count", "sum", "avg", "min", "max") * 3, *FUNCTIONS[:-1] * 2, "single")
+FRACTIONS = tuple(map(Decimal, ("0.5", "0.5", "0", "0.25", "0.9", "1")))
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,8 @@ class Aggregate(Operator):
     """γ: one row per group of positive total weight: its keys, then its aggregates.
 
     Without keys there is exactly one row at every tick, also over no rows. NULL keys are
-    equal. Aggregates skip NULL, except COUNT(*); SUM and AVG are NULL unless the non-NULL
-    values have a positive total weight; MIN and MAX look at values of positive weight.
+    equal. Aggregates skip NULL, except COUNT(*), and with FILTER the rows where it is not TRUE.
+    What each function is: `aggregate_functions`.
 
     Shape    Z[A] → Z[K × V], general
     Source   DBSP (VLDB 2023) section 7.2; Lean: group_by_linear
@@ -56,14 +65,14 @@ class Aggregate(Operator):
     shape = Shape.GENERAL
     theorem = "aggregate_increment"
     source = "DBSP (VLDB 2023) section 7.2, 7.4; Lean: group_by_linear"
+    state = "per group its sums, its row, and values where a call asks for their order"
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(f"aggregate.{capability(f)}" for f in FUNCTIONS))
+        return ALL_CAPABILITIES
 
     def capabilities(self) -> tuple[str, ...]:
-        functions = dict.fromkeys(call.function for _, call in self.aggregates)
-        return tuple(dict.fromkeys(f"aggregate.{capability(f)}" for f in functions))
+        return capabilities_of(call for _, call in self.aggregates)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
@@ -74,7 +83,7 @@ class Aggregate(Operator):
     def meaning(self, *inputs: Schema) -> Meaning:
         (rows,) = inputs
         key_of = key_function([rows.index(key) for key in self.keys])
-        calls = [(argument_of(call, rows), meaning_of(call, rows)) for _, call in self.aggregates]
+        calls = [(given_value(call, rows), definition(call, rows)) for _, call in self.aggregates]
         keyless = not self.keys
 
         def aggregated(table: ZSet) -> ZSet:
@@ -84,10 +93,7 @@ class Aggregate(Operator):
             result = {}
             for key, members in groups.items():
                 if keyless or sum(weight for _, weight in members) > 0:
-                    values = (
-                        function([(argument(row), weight) for row, weight in members])
-                        for argument, function in calls
-                    )
+                    values = (define(given_to(given, members)) for given, define in calls)
                     result[(*key, *values)] = 1
             return ZSet.trusted(result)
 
@@ -105,34 +111,32 @@ class Aggregate(Operator):
     def sample(cls, random: Random, *inputs: Schema) -> Self | None:
         (rows,) = inputs
         count = random.choice((0, 1, 1, 1, 2))
-        keys = random.sample(rows.names, min(count, len(rows)))
-        calls = [
-            call
-            for function in random.sample(FUNCTIONS, random.randint(1, 3))
-            if (call := sample_call(random, function, rows))
-        ]
-        named = tuple((f"a{n}", call) for n, call in enumerate(calls))
-        taken = {name.lower() for name in keys}
-        return cls(tuple(keys), named) if named and not taken & {n for n, _ in named} else None
+        keys = tuple(random.sample(rows.names, min(count, len(rows))))
+        calls = sample_calls(random, rows)
+        if any(call.function == "single" for _, call in calls):  # it takes one row at the most
+            keys = rows.names[: len(rows) - random.randint(0, 1)]
+        return cls(keys, calls) if calls and not clash(keys, calls) else None
 
     def label(self) -> str:
-        calls = ", ".join(f"{call} AS {name}" for name, call in self.aggregates)
-        return f"aggregate {calls}" + (f" BY {', '.join(self.keys)}" if self.keys else "")
+        by = f" BY {', '.join(self.keys)}" if self.keys else ""
+        return f"aggregate {calls_label(self.aggregates)}{by}"
 
     def to_json(self) -> dict[str, Any]:
-        calls = [
-            [name, call.function, call.argument.to_json() if call.argument is not None else None]
-            for name, call in self.aggregates
-        ]
+        calls = [call_to_json(name, call) for name, call in self.aggregates]
         return {"keys": list(self.keys), "aggregates": calls}
 
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Self:
-        calls = tuple(
-            (name, AggregateCall(function, None if of is None else from_json(of)))
-            for name, function, of in arguments["aggregates"]
-        )
+        calls = tuple(map(call_from_json, arguments["aggregates"]))
         return cls(tuple(names(arguments["keys"])), calls)
+
+
+def given_to(
+    given: Callable[[Row], Value], members: Sequence[tuple[Row, Weight]]
+) -> list[tuple[Value, Weight]]:
+    """The values that a call is given for the rows of a group."""
+    values = [(given(row), weight) for row, weight in members]
+    return [(value, weight) for value, weight in values if value is not None]
 
 
 def names(keys: Any) -> list[str]:
@@ -142,76 +146,65 @@ def names(keys: Any) -> list[str]:
     return keys
 
 
-def capability(function: str) -> str:
-    """COUNT(*) and COUNT(x) are one capability."""
-    return "count" if function == "count_star" else function
+def capabilities_of(calls: Iterable[AggregateCall]) -> tuple[str, ...]:
+    """What a backend must be able to do for these calls, each once."""
+    return tuple(dict.fromkeys(name for call in calls for name in call_capabilities(call)))
 
 
-def result_column(name: str, call: AggregateCall, rows: Schema) -> Column:
-    """The output column of a call. Raises SchemaError when the argument does not fit."""
-    if call.function not in FUNCTIONS:
-        raise SchemaError(f"aggregate: unknown function {call.function!r}: {', '.join(FUNCTIONS)}")
-    if call.function == "count_star":
-        if call.argument is not None:
-            raise SchemaError("aggregate: count_star takes no argument: use count")
-        return Column(name, BIGINT, nullable=False)
-    if call.argument is None:
-        raise SchemaError(f"aggregate: {call.function} needs an argument")
-    kind = call.argument.type_in(rows)
-    if call.function == "count":
-        return Column(name, BIGINT, nullable=False)
-    if call.function in ("min", "max"):
-        if isinstance(kind, ARRAY):
-            raise SchemaError(f"aggregate: {call} of {kind}: arrays have no MIN and MAX here")
-        return Column(name, kind)
-    if kind not in (BIGINT, DOUBLE) and not isinstance(kind, DECIMAL):
-        raise SchemaError(f"aggregate: {call} needs a number, got {kind}")
-    if call.function == "avg":
-        return Column(name, DOUBLE)
-    return Column(name, DECIMAL(38, kind.scale) if isinstance(kind, DECIMAL) else kind)
+def calls_label(calls: Sequence[Named]) -> str:
+    return ", ".join(f"{call} AS {name}" for name, call in calls)
 
 
-def argument_of(call: AggregateCall, rows: Schema) -> Callable[[Row], Value]:
-    """The function from a row to the argument; COUNT(*) counts a value that is never NULL."""
-    return call.argument.compile(rows) if call.argument is not None else lambda row: True
-
-
-def meaning_of(call: AggregateCall, rows: Schema) -> Callable[[Members], Value]:
-    """The definition of an aggregate, over all members of one group."""
-    kind = call.argument.type_in(rows) if call.argument is not None else BIGINT
-
-    def non_null(members: Members) -> Members:
-        return [(value, weight) for value, weight in members if value is not None]
-
-    def count(members: Members) -> Value:
-        return in_64_bits(sum(weight for _, weight in non_null(members)), call)
-
-    def total(members: Members) -> Value:
-        given = non_null(members)
-        return exact_sum(given, kind, call) if sum(weight for _, weight in given) > 0 else None
-
-    def average(members: Members) -> Value:
-        given = non_null(members)
-        return exact_average(given, kind) if sum(weight for _, weight in given) > 0 else None
-
-    def extreme(members: Members) -> Value:
-        weights: dict[Value, Weight] = {}
-        for value, weight in non_null(members):
-            weights[value] = weights.get(value, 0) + weight
-        present = [value for value, weight in weights.items() if weight > 0]
-        choose = min if call.function == "min" else max
-        return choose(present, key=kind.order) if present else None
-
-    return {"count_star": count, "count": count, "sum": total, "avg": average}.get(
-        call.function, extreme
+def with_new(call: AggregateCall, new: Callable[[Expr], Expr]) -> AggregateCall:
+    """The call with each expression that it reads replaced."""
+    argument, where, by = (
+        None if each is None else new(each) for each in (call.argument, call.where, call.by)
     )
+    return replace(call, argument=argument, where=where, by=by)
+
+
+def simpler_calls(
+    call: AggregateCall, simpler: Callable[[Expr], Iterable[Expr]]
+) -> Iterator[AggregateCall]:
+    """The call without FILTER or DISTINCT, or with one of its expressions made simpler."""
+    if call.where is not None:
+        yield replace(call, where=None)
+        yield from (replace(call, where=each) for each in simpler(call.where))
+    if call.distinct:
+        yield replace(call, distinct=False)
+    if call.argument is not None:
+        yield from (replace(call, argument=each) for each in simpler(call.argument))
+    if call.by is not None:
+        yield from (replace(call, by=each) for each in simpler(call.by))
+
+
+# --- random calls ---
+
+
+def sample_calls(random: Random, rows: Schema) -> tuple[Named, ...]:
+    """One to three random calls over these rows; none where none fits."""
+    functions = dict.fromkeys(random.choice(SAMPLED) for _ in range(random.randint(1, 3)))
+    calls = [call for each in functions if (call := sample_call(random, each, rows))]
+    return tuple((f"a{n}", call) for n, call in enumerate(calls))
+
+
+def clash(keys: Iterable[str], calls: Sequence[Named]) -> bool:
+    """Whether a key has the name of an aggregate."""
+    return not {key.lower() for key in keys}.isdisjoint(name for name, _ in calls)
 
 
 def sample_call(random: Random, function: str, rows: Schema) -> AggregateCall | None:
     """A call of this function on a random column that fits; None when none does."""
+    filtered = 0.7 if function == "single" else 0.25
+    where = sample_predicate(random, rows) if random.random() < filtered else None
     if function == "count_star":
-        return AggregateCall(function, None)
-    calls = [AggregateCall(function, col(name)) for name in rows.names]
+        return AggregateCall(function, where=where)
+    distinct = function in MAY_BE_DISTINCT and random.random() < 0.3
+    by = col(random.choice(rows.names)) if function.startswith("arg_") and len(rows) else None
+    fraction = random.choice(FRACTIONS) if function == "quantile" else None
+    calls = [
+        AggregateCall(function, col(name), distinct, where, by, fraction) for name in rows.names
+    ]
     fitting = [call for call in calls if fits(call, rows)]
     return random.choice(fitting) if fitting else None
 
