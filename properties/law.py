@@ -21,8 +21,10 @@ from deltaproof.reference.operator import (
     Meaning,
     Operator,
     Shape,
+    StreamMeaning,
     increment_of_shape,
 )
+from deltaproof.reference.stream import lift
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
 
@@ -55,6 +57,9 @@ class Subject:
     `stream` is for an incremental form that is not an `Increment`, such as an engine that
     answers a range of ticks at once; laws about steps and state then do not apply.
 
+    `over_time` is for what has no meaning at a tick alone, such as a delay; laws about single
+    Z-sets then do not apply, and `contents` is what the others speak of.
+
     >>> from deltaproof.reference.operators.distinct import Distinct
     >>> q = subject_of(Distinct(), Schema.parse("k BIGINT"))
     >>> q.meaning(ZSet({(1,): 3}))
@@ -71,6 +76,7 @@ class Subject:
     output: Schema | None = None
     operator: Operator | None = None
     stream: Callable[..., Stream] | None = None
+    over_time: StreamMeaning | None = None
 
     def __str__(self) -> str:
         return self.operator.label() if self.operator else self.name
@@ -85,7 +91,13 @@ class Subject:
         So an aggregate without keys, whose meaning has a row over no rows, is exempt from the
         laws that need Q(0) = 0 by nothing but its declaration.
         """
-        return self.shape is not Shape.GENERAL or not self.meaning(*self.zeros)
+        if self.shape is not Shape.GENERAL:
+            return True
+        return not any(self.contents(*([zero] for zero in self.zeros)))
+
+    def contents(self, *streams: Stream) -> Stream:
+        """Q: the output's contents at every tick, for the inputs' contents at every tick."""
+        return self.over_time(*streams) if self.over_time else lift(self.meaning)(*streams)
 
     def outputs(self, *streams: Stream) -> Stream:
         """Q^D: the output deltas for these input deltas, from the first tick on."""
@@ -102,11 +114,21 @@ def subject_of(operator: Operator, *inputs: Schema) -> Subject:
         name=operator.name,
         shape=operator.shape,
         schemas=inputs,
-        meaning=operator.meaning(*inputs),
+        meaning=operator.meaning(*inputs) if operator.lifted else at_no_tick(operator),
         increment=lambda: operator.increment(*inputs),
         output=operator.output(*inputs),
         operator=operator,
+        over_time=None if operator.lifted else operator.over_time(*inputs),
     )
+
+
+def at_no_tick(operator: Operator) -> Meaning:
+    """What stands for the meaning at a tick of an operator that has none."""
+
+    def meaning(*inputs: ZSet) -> ZSet:
+        return operator.meaning()(*inputs)  # raises SchemaError, saying so
+
+    return meaning
 
 
 @dataclass(frozen=True)
@@ -118,6 +140,7 @@ class Premise:
 
 
 ZERO_PRESERVING = Premise("Q(0) = 0", Subject.preserves_zero)
+LIFTED = Premise("Q has a meaning at each tick alone", lambda q: q.over_time is None)
 STEPPED = Premise("Q^D is an Increment", lambda q: q.stream is None)
 TYPED = Premise("Q has a schema rule", lambda q: q.output is not None)
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from deltaproof.properties.law import (
+    LIFTED,
     STEPPED,
     TYPED,
     ZERO_PRESERVING,
@@ -43,8 +44,9 @@ from deltaproof.reference.operator import Operator
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.join import Join
+from deltaproof.reference.operators.logic import Logic, keeping
 from deltaproof.reference.query import Apply, Query, table
-from deltaproof.reference.scalar import col
+from deltaproof.reference.scalar import col, lit
 from deltaproof.reference.stream import delay, differentiate, incremental, integrate, lift
 from deltaproof.reference.types import Row, Schema, key_function
 from deltaproof.reference.zset import ZSet, positive
@@ -208,22 +210,22 @@ def differentiate_causal(s: Stream, r: Stream, t: Tick) -> Equation:
 # ── Every operator ──────────────────────────────────────────────────────────────────────────
 
 
-@law("operator", "Q(rows of a in reverse) = Q(a)", source="zset.py")
+@law("operator", "Q(rows of a in reverse) = Q(a)", source="zset.py", provided=LIFTED)
 def operator_row_order_free(q: Subject, a: ZSets) -> Equation:
     """A Z-set has no order; a sum of doubles that depends on one is not a function."""
     reverse = tuple(ZSet.trusted(dict(reversed(list(each.items()))), each.schema) for each in a)
     return Equation(q.meaning(*reverse), q.meaning(*a))
 
 
-@law("operator", "rows made canonical of Q(a) = Q(a)", source="types.py", provided=TYPED)
-def operator_well_typed(q: Subject, a: ZSets) -> Equation:
+@law("operator", "rows made canonical of Q(s) = Q(s)", source="types.py", provided=TYPED)
+def operator_well_typed(q: Subject, s: Streams) -> Equation:
     """The schema rule is true of the rows, so the next operator may trust it."""
-    schema, result = cast(Schema, q.output), q.meaning(*a)
-    fitted = ZSet([(row_in(schema, row), weight) for row, weight in result.items()])
-    return Equation(fitted, result)
+    schema, results = cast(Schema, q.output), q.contents(*s)
+    fitted = [ZSet([(row_in(schema, row), w) for row, w in each.items()]) for each in results]
+    return Equation(fitted, results)
 
 
-@law("operator", "a after Q(a) = a before", source="zset.py")
+@law("operator", "a after Q(a) = a before", source="zset.py", provided=LIFTED)
 def operator_keeps_inputs(q: Subject, a: ZSets) -> Equation:
     """An input that two operators share must be the same for the second one."""
     before = tuple(ZSet(dict(each.items())) for each in a)
@@ -239,7 +241,7 @@ def operator_keeps_inputs(q: Subject, a: ZSets) -> Equation:
 )
 def operator_zero_preserving(q: Subject) -> Equation:
     """Nothing in, nothing out: a view over an empty database needs no first tick to be right."""
-    return Equation(q.meaning(*q.zeros), ZSet())
+    return Equation(q.contents(*([zero] for zero in q.zeros)), [ZSet()])
 
 
 @law(
@@ -251,7 +253,7 @@ def operator_zero_preserving(q: Subject) -> Equation:
 def operator_time_invariant(q: Subject, s: Streams) -> Equation:
     """Lifting commutes with delay: an answer depends on the data, not on the hour."""
     delayed = tuple(map(delay, s))
-    return Equation(lift(q.meaning)(*delayed), delay(lift(q.meaning)(*s)))
+    return Equation(q.contents(*delayed), delay(q.contents(*s)))
 
 
 @law(
@@ -261,10 +263,15 @@ def operator_time_invariant(q: Subject, s: Streams) -> Equation:
 )
 def increment_is_incremental(q: Subject, s: Streams) -> Equation:
     """The one claim: maintained and recomputed are the same view, at every tick."""
-    return Equation(q.outputs(*s), incremental(q.meaning)(*s))
+    return Equation(q.outputs(*s), differentiate(q.contents(*map(integrate, s))))
 
 
-@law("operator", "Q^D(s) = (Q^D of its shape)(s)", source="operator.py; Lean: lti_incremental")
+@law(
+    "operator",
+    "Q^D(s) = (Q^D of its shape)(s)",
+    source="operator.py; Lean: lti_incremental",
+    provided=LIFTED,
+)
 def increment_default_agrees(q: Subject, s: Streams) -> Equation:
     """The fast form may differ from the plain form in nothing but speed."""
     return Equation(q.outputs(*s), run(q.default(), s))
@@ -297,13 +304,14 @@ def increment_time_invariant(q: Subject, s: Streams) -> Equation:
 def increment_of_zero(q: Subject) -> Equation:
     """Over no data a view is there from the first tick on, and is reported once."""
     nothing = tuple([zero] * 3 for zero in q.zeros)
-    return Equation(q.outputs(*nothing), [q.meaning(*q.zeros), ZSet(), ZSet()])
+    return Equation(q.outputs(*nothing), differentiate(q.contents(*nothing)))
 
 
 @law(
     "operator",
     "Q^D(s, with a zero after t) = Q^D(s), with a zero after t",
     source="circuit.py: a zero delta changes nothing after tick one",
+    provided=LIFTED,
 )
 def increment_skips_zero(q: Subject, s: Streams, t: Tick) -> Equation:
     """The runtime does not run an operator whose inputs did not change."""
@@ -312,7 +320,12 @@ def increment_skips_zero(q: Subject, s: Streams, t: Tick) -> Equation:
     return Equation(q.outputs(*paused), [*outputs[: t + 1], ZSet(), *outputs[t + 1 :]])
 
 
-@law("operator", "sum of Q^D(s) = Q^D(sum of s)", source="DBSP (VLDB 2023) definition 3.1")
+@law(
+    "operator",
+    "sum of Q^D(s) = Q^D(sum of s)",
+    source="DBSP (VLDB 2023) definition 3.1",
+    provided=LIFTED,
+)
 def increment_merges_ticks(q: Subject, s: Streams) -> Equation:
     """A day's changes give the same view in one batch or in many."""
     merged = tuple([total(each)] for each in s)
@@ -374,8 +387,47 @@ def increment_state_returns(q: Subject, s: Streams) -> Equation:
     """A stream of changes that cancel out must not fill the memory."""
     used, unused = q.increment(), q.increment()
     run(unused, tuple([zero] for zero in q.zeros))
-    run(used, tuple([*each, -total(each)] for each in s))
+    pause = [] if q.over_time is None else [ZSet()] * FORGOTTEN  # what is due later comes first
+    run(used, tuple([*each, -total(each), *pause] for each in s))
     return Equation(pruned(used.save()), pruned(unused.save()))
+
+
+FORGOTTEN = 9  # ticks; no sampled operator waits as long
+
+
+# ── Operators over time ─────────────────────────────────────────────────────────────────────
+
+
+@law(
+    "over_time",
+    "Q(s)[<=t] = Q(s[<=t], then r)[<=t]",
+    source="DBSP (VLDB 2023) definition 2.7; Lean: causal",
+)
+def operator_causal_over_time(q: Subject, s: Streams, r: Streams, t: Tick) -> Equation:
+    """What is to come cannot change what was answered."""
+    other = tuple(spliced(ours, theirs, t + 1) for ours, theirs in zip(s, r, strict=True))
+    return Equation(q.contents(*s)[: t + 1], q.contents(*other)[: t + 1])
+
+
+@law(
+    "linear_over_time",
+    "Q(s + r) = Q(s) + Q(r)",
+    source="DBSP (VLDB 2023) definition 2.12; Lean: linear",
+)
+def operator_additive_over_time(q: Subject, s: Streams, r: Streams) -> Equation:
+    """With time-invariance it gives Q^D = Q: changes go the way that contents go."""
+    both = tuple(lift(plus)(ours, theirs) for ours, theirs in zip(s, r, strict=True))
+    return Equation(q.contents(*both), lift(plus)(q.contents(*s), q.contents(*r)))
+
+
+@law(
+    "linear_over_time",
+    "Q^D(s) = Q(s) over time",
+    source="DBSP (VLDB 2023) theorem 3.3; Lean: lti_incremental",
+)
+def increment_is_operator_over_time(q: Subject, s: Streams) -> Equation:
+    """Changes are delayed, added up and subtracted as contents are."""
+    return Equation(q.outputs(*s), q.contents(*s))
 
 
 # ── Linear operators ────────────────────────────────────────────────────────────────────────
@@ -384,31 +436,41 @@ LINEAR = "DBSP (VLDB 2023) definition 2.12; Lean: linear"
 LTI = "DBSP (VLDB 2023) theorem 3.3; Lean: lti_incremental"
 
 
-@law("linear", "Q(a + b) = Q(a) + Q(b)", source=LINEAR)
+@law("linear", "Q(a + b) = Q(a) + Q(b)", source=LINEAR, provided=LIFTED)
 def operator_additive(q: Subject, a: ZSets, b: ZSets) -> Equation:
     """From it follows Q^D = Q: a change alone is enough to know the output's change."""
     return Equation(q.meaning(*map(plus, a, b)), q.meaning(*a) + q.meaning(*b))
 
 
-@law("linear", "Q(-a) = -Q(a)", source="DBSP (VLDB 2023) definition 2.12; Lean: linear_neg")
+@law(
+    "linear",
+    "Q(-a) = -Q(a)",
+    source="DBSP (VLDB 2023) definition 2.12; Lean: linear_neg",
+    provided=LIFTED,
+)
 def operator_odd(q: Subject, a: ZSets) -> Equation:
     """A deletion is an insertion with the other sign, and needs no code of its own."""
     return Equation(q.meaning(*[-each for each in a]), -q.meaning(*a))
 
 
-@law("linear", "Q(n a) = n Q(a)", source=LINEAR)
+@law("linear", "Q(n a) = n Q(a)", source=LINEAR, provided=LIFTED)
 def operator_homogeneous(q: Subject, a: ZSets, n: Factor) -> Equation:
     """Duplicates go through with their weight, not one by one."""
     return Equation(q.meaning(*[each.scale(n) for each in a]), q.meaning(*a).scale(n))
 
 
-@law("linear", "Q(I(s)) = I(Q(s))", source="DBSP (VLDB 2023) theorem 3.3; Lean: integral_lift_comm")
+@law(
+    "linear",
+    "Q(I(s)) = I(Q(s))",
+    source="DBSP (VLDB 2023) theorem 3.3; Lean: integral_lift_comm",
+    provided=LIFTED,
+)
 def operator_commutes_with_integrate(q: Subject, s: Streams) -> Equation:
     """It makes no difference whether contents or changes go through a linear operator."""
     return Equation(lift(q.meaning)(*map(integrate, s)), integrate(lift(q.meaning)(*s)))
 
 
-@law("linear", "Q^D(s) = Q(s)", source=LTI)
+@law("linear", "Q^D(s) = Q(s)", source=LTI, provided=LIFTED)
 def increment_is_operator(q: Subject, s: Streams) -> Equation:
     """A linear operator is its own increment and needs no state."""
     return Equation(q.outputs(*s), lift(q.meaning)(*s))
@@ -585,6 +647,46 @@ def aggregate_has_one_row_per_group(q: Subject, a: ZSets) -> Equation:
     return Equation(found, distinct(groups) if keys else ZSet({(): 1}))
 
 
+@law(
+    "delay",
+    "I(Q(s)) = Q(I(s))",
+    source="DBSP (VLDB 2023) proposition 2.19; Lean: integral_time_invariant",
+)
+def delay_commutes_with_integrate(q: Subject, s: Streams) -> Equation:
+    """It makes no difference whether contents or changes are delayed."""
+    return Equation(integrate(q.contents(*s)), q.contents(*map(integrate, s)))
+
+
+@law("integrate", "D(Q(s)) = s", source="DBSP (VLDB 2023) theorem 2.20; Lean: derivative_integral")
+def integrate_is_undone_by_differentiate(q: Subject, s: Streams) -> Equation:
+    """What was added up at a tick can be read off the sums."""
+    return Equation((differentiate(q.contents(*s)),), s)
+
+
+@law(
+    "differentiate",
+    "I(Q(s)) = s",
+    source="DBSP (VLDB 2023) theorem 2.20; Lean: integral_derivative",
+)
+def differentiate_is_undone_by_integrate(q: Subject, s: Streams) -> Equation:
+    """The contents can be rebuilt from their changes."""
+    return Equation((integrate(q.contents(*s)),), s)
+
+
+@law(
+    "logic",
+    "R(Q(s)) = (Q followed by R)(s)",
+    source="DBSP (VLDB 2023) proposition 3.2; Lean: chain_incremental",
+)
+def logic_composes(q: Subject, s: Streams) -> Equation:
+    """A chain of linear operators is one, and need not store what passes between them."""
+    first, (rows,) = cast(Logic, q.operator), q.schemas
+    between = first.output(rows)
+    second = Logic((*keeping(between, delay=1).branches, *keeping(between, weight=lit(2)).branches))
+    together = cast(Logic, first.followed_by(second))
+    return Equation(second.over_time(between)(q.contents(*s)), together.over_time(rows)(*s))
+
+
 # ── Queries: the runtime composes increments ────────────────────────────────────────────────
 
 
@@ -593,10 +695,9 @@ def aggregate_has_one_row_per_group(q: Subject, a: ZSets) -> Equation:
 )
 def circuit_is_incremental(q: Query, s: Ticks) -> Equation:
     """The one claim, of a whole query: maintained and recomputed are the same view."""
-    names = list(q.tables())
-    meaning = q.meaning()
-    recomputed = incremental(lambda *tables: meaning(dict(zip(names, tables, strict=True))))
-    return Equation(circuit_outputs(q, s), recomputed(*[[tick[n] for tick in s] for n in names]))
+    sums = {name: integrate([tick[name] for tick in s]) for name in q.tables()}
+    tables = [{name: sums[name][t] for name in sums} for t in range(len(s))]
+    return Equation(circuit_outputs(q, s), differentiate(q.over_time()(tables)))
 
 
 @law(
@@ -740,5 +841,23 @@ def laws_of(declared: Operator | type[Operator] | Subject) -> tuple[Law, ...]:
     operator = declared.operator if isinstance(declared, Subject) else declared
     if operator is not None:
         kinds |= {operator.name, "query"}
+    if over_time(declared):
+        kinds |= {"over_time", f"{declared.shape.value}_over_time"}
     own: tuple[Law, ...] = getattr(operator, "laws", ())
-    return tuple(each for each in CATALOGUE if each.of in kinds) + own
+    laws = tuple(each for each in CATALOGUE if each.of in kinds) + own
+    if operator is not None and never_lifted(operator):
+        laws = tuple(each for each in laws if each.provided is not LIFTED)
+    return laws
+
+
+def never_lifted(declared: Operator | type[Operator]) -> bool:
+    """Whether it has no meaning at a tick alone, whatever its arguments."""
+    return declared.lifted is False
+
+
+def over_time(declared: Operator | type[Operator] | Subject) -> bool:
+    """Whether it, or some operator of this kind, depends on earlier ticks."""
+    if isinstance(declared, Subject):
+        return declared.over_time is not None
+    kind = declared if isinstance(declared, type) else type(declared)
+    return kind.over_time is not Operator.over_time

@@ -7,10 +7,11 @@ from hypothesis import settings
 
 from deltaproof.properties.check import Verdict, check_law
 from deltaproof.properties.law import Law
-from deltaproof.properties.laws import CATALOGUE, laws_of
+from deltaproof.properties.laws import CATALOGUE, laws_of, never_lifted
 from deltaproof.reference.operator import Operator, Shape
 from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.delay import Delay
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.join import Join
 
@@ -47,8 +48,9 @@ def test_every_law_is_run_by_somebody() -> None:
 @pytest.mark.parametrize("kind", OPERATORS, ids=name_of)
 def test_every_operator_obeys_the_laws_of_its_shape(kind: type[Operator]) -> None:
     obeyed = {law.of for law in laws_of(kind)}
-    shapes = {"linear", "bilinear", "general"} & obeyed
-    assert shapes == {kind.shape.value} - {Shape.GENERAL.value}  # general claims nothing
+    shape = f"{kind.shape.value}_over_time" if never_lifted(kind) else kind.shape.value
+    shapes = {"linear", "bilinear", "general", "linear_over_time"} & obeyed
+    assert shapes >= {shape} - {Shape.GENERAL.value}  # general claims nothing
     assert {"operator", "query"} <= obeyed
 
 
@@ -68,6 +70,8 @@ SUBJECTS = {
     "linear": ("operator", "increment"),
     "bilinear": ("operator", "increment"),
     "query": ("circuit",),
+    "over_time": ("operator", "increment"),
+    "linear_over_time": ("operator", "increment"),
 }
 
 
@@ -79,6 +83,12 @@ def test_names_of_laws_are_unique() -> None:
 def test_join_is_held_to_the_product_rule_and_filter_is_not() -> None:
     assert "operator_product_rule" in {law.name for law in laws_of(Join)}
     assert "operator_product_rule" not in {law.name for law in laws_of(Filter)}
+
+
+def test_a_delay_is_held_to_laws_of_streams_and_not_of_single_zsets() -> None:
+    names = {law.name for law in laws_of(Delay)}
+    assert "operator_additive_over_time" in names
+    assert "operator_additive" not in names
 
 
 def test_an_aggregate_is_not_held_to_additivity() -> None:

@@ -29,13 +29,18 @@ from deltaproof.reference.circuit import Circuit
 from deltaproof.reference.operator import (
     BilinearIncrement,
     Increment,
+    LinearIncrement,
     Meaning,
     Shape,
 )
 from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.delay import Delay
+from deltaproof.reference.operators.differentiate import Differentiate
 from deltaproof.reference.operators.distinct import Distinct, DistinctIncrement
 from deltaproof.reference.operators.filter import Filter
+from deltaproof.reference.operators.integrate import Integrate
 from deltaproof.reference.operators.join import Join
+from deltaproof.reference.operators.logic import keeping
 from deltaproof.reference.query import count
 from deltaproof.reference.scalar import col
 from deltaproof.reference.stream import delay, differentiate, integrate
@@ -159,6 +164,7 @@ def claimed(meaning: Meaning, shape: Shape, stream: Callable[..., Stream] | None
 JOIN = subject_of(Join((("k", "v"),)), K, V)
 DISTINCT = subject_of(Distinct(), K)
 FILTER = subject_of(Filter(col("k") > 0), K)
+DELAY = subject_of(Delay(1), K)
 COUNT = subject_of(Aggregate((), (("n", count()),)), K)
 COUNT_BY_K = subject_of(Aggregate(("k",), (("n", count()),)), K)
 
@@ -264,14 +270,14 @@ def with_increment(q: Subject, make: Callable[[], Increment]) -> Subject:
 
 
 class InsertsOnly(Circuit):
-    def step(self, deltas: Any) -> dict[str, ZSet]:
+    def step(self, deltas: Any, tick: int | None = None) -> dict[str, ZSet]:
         return super().step({name: above_zero(delta) for name, delta in deltas.items()})
 
 
 class ReadsStale(Circuit):
     """The view is read before the last tick is in it."""
 
-    def step(self, deltas: Any) -> dict[str, ZSet]:
+    def step(self, deltas: Any, tick: int | None = None) -> dict[str, ZSet]:
         self.stale = super().contents()
         return super().step(deltas)
 
@@ -399,6 +405,16 @@ WRONG: dict[str, Wrong] = {
     "increment_state_returns": Wrong(
         "state after s and its undoing", with_increment(DISTINCT, lambda: KeepsTombstones(K))
     ),
+    # operators over time
+    "operator_causal_over_time": Wrong(
+        "Q(s[<=t], then r)[<=t]", replace(DELAY, over_time=lambda s: [*s[1:], ZSet()])
+    ),
+    "operator_additive_over_time": Wrong(
+        "Q(s) + Q(r)", replace(DELAY, over_time=lambda s: [above_zero(each) for each in delay(s)])
+    ),
+    "increment_is_operator_over_time": Wrong(
+        "Q(s) over time", with_increment(DELAY, lambda: LinearIncrement(identity))
+    ),
     # linear operators
     "operator_additive": wrong(distinct, "Q(a + b)"),
     "operator_odd": wrong(above_zero, "Q(-a)"),
@@ -433,6 +449,22 @@ WRONG: dict[str, Wrong] = {
     "aggregate_has_one_row_per_group": Wrong(
         "distinct(keys of a)",
         replace(COUNT_BY_K, meaning=lambda a: zset_of({(*r, w): 1 for r, w in a.items()})),
+    ),
+    "delay_commutes_with_integrate": Wrong(
+        "Q(I(s))", replace(DELAY, over_time=lambda s: [above_zero(each) for each in delay(s)])
+    ),
+    "integrate_is_undone_by_differentiate": Wrong(
+        "D(Q(s))", replace(subject_of(Integrate(), K), over_time=integrates_tables)
+    ),
+    "differentiate_is_undone_by_integrate": Wrong(
+        "I(Q(s))",
+        replace(
+            subject_of(Differentiate(), K), over_time=lambda s: forgets_the_first(differentiate(s))
+        ),
+    ),
+    "logic_composes": Wrong(
+        "(Q followed by R)(s)",
+        replace(subject_of(keeping(K), K), meaning=distinct),
     ),
     # queries
     "circuit_is_incremental": Wrong("circuit(s)", subject_of(ForgetfulJoin((("k", "v"),)), K, V)),

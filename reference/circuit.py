@@ -26,6 +26,7 @@ from deltaproof.reference.errors import (
     WeightError,
 )
 from deltaproof.reference.operator import Increment, zset_from_json, zset_to_json
+from deltaproof.reference.planner import fused
 from deltaproof.reference.query import Apply, Query
 from deltaproof.reference.store import add_into
 from deltaproof.reference.types import Row, Schema
@@ -62,7 +63,8 @@ class Circuit:
              EvaluationError when an expression has no value. The state is then as it was.
 
     `store` is "memory:" or "sqlite:///FILE" (see `durable`): a circuit that is opened on a file
-    continues after the last tick that was committed to it.
+    continues after the last tick that was committed to it. `plan` chooses what runs for the
+    views (see `planner`); a checkpoint belongs to the plan that it was made with.
 
     >>> from deltaproof.reference.query import count, table
     >>> sales = table("sales", "fruit VARCHAR, kg BIGINT")
@@ -77,7 +79,13 @@ class Circuit:
     ZSet({('fig', 1): 1})
     """
 
-    def __init__(self, views: Query | Mapping[str, Query], store: str = "memory:") -> None:
+    def __init__(
+        self,
+        views: Query | Mapping[str, Query],
+        store: str = "memory:",
+        *,
+        plan: Callable[[dict[str, Query]], dict[str, Query]] = fused,
+    ) -> None:
         self.views = {"view": views} if isinstance(views, Query) else dict(views)
         self.tables: dict[str, Schema] = {}
         self._places: dict[Query, int] = {}
@@ -87,10 +95,12 @@ class Circuit:
             for name, schema in query.tables().items():
                 if self.tables.setdefault(name, schema) != schema:
                     raise SchemaError(f"table {name!r} has two schemas, in different views")
+        planned = plan(self.views)
+        for query in planned.values():
             for node in query.nodes():
                 self._place(node)
         self._outputs = [
-            (name, self._places[query], query.schema) for name, query in self.views.items()
+            (name, self._places[planned[name]], query.schema) for name, query in self.views.items()
         ]
         self._clear()
         self._store = open_store(store)
@@ -200,7 +210,8 @@ class Circuit:
                     values[place] = node.increment.step(*arguments)
                     ran.append(node.increment)
         except DeltaproofError as error:
-            raise type(error)(f"tick {self.ticks + 1}, {node.label}: {error}") from None
+            label = error.operator or node.label
+            raise type(error)(f"tick {self.ticks + 1}, {label}: {error}") from None
         outputs = {name: values[place].typed(schema) for name, place, schema in self._outputs}
         if keep is not None:
             keep(inputs, outputs)

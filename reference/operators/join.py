@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import (
@@ -19,9 +19,16 @@ from deltaproof.reference.operator import (
 from deltaproof.reference.select import JoinOn, Relation, Select
 from deltaproof.reference.store import Index
 from deltaproof.reference.types import Row, Schema
-from deltaproof.reference.zset import ZSet, without_zeros
+from deltaproof.reference.zset import Weight, ZSet, without_zeros
 
 KeyFunction = Callable[[Row], Row | None]
+
+
+class Changes(Protocol):
+    """Rows with their weights: a Z-set, or a list in which equal rows are not added up."""
+
+    def items(self) -> Iterable[tuple[Row, Weight]]: ...
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,7 @@ class Join(Operator):
     shape = Shape.BILINEAR
     theorem = "join_increment"
     source = "DBSP (VLDB 2023) theorem 3.4; Lean: equi_join_incremental"
+    state = "both inputs, by key"
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -139,9 +147,9 @@ class JoinIncrement:
 
     def clear(self) -> None:
         self.left, self.right = (Index(key) for key in self.keys)
-        self.staged: tuple[ZSet, ZSet] = (ZSet(), ZSet())
+        self.staged: tuple[Changes, Changes] = (ZSet(), ZSet())
 
-    def step(self, da: ZSet, db: ZSet) -> ZSet:
+    def step(self, da: Changes, db: Changes) -> ZSet:
         output: dict[Row, Any] = {}
         left_key, right_key = self.keys
         if da:
@@ -158,7 +166,7 @@ class JoinIncrement:
     @staticmethod
     def add_matches(
         output: dict[Row, Any],
-        delta: ZSet,
+        delta: Changes,
         key_of: KeyFunction,
         rows: dict[Row, dict[Row, Any]],
         swapped: bool = False,
