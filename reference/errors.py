@@ -7,6 +7,7 @@
     ├── EvaluationError     an expression has no value: division by zero, overflow
     ├── TickError           a tick that cannot be applied; the circuit is as it was before
     ├── CheckpointError     a checkpoint that does not belong to this circuit
+    ├── SqlError            SQL text that is broken or not supported, with the place in it
     ├── CaseError           a broken case file
     ├── BackendError        a backend failed while it worked
     │   └── BackendMissing  a backend that is not installed here
@@ -22,6 +23,8 @@ from __future__ import annotations
 
 class DeltaproofError(Exception):
     """The root of the tree: catch this to catch every error raised on purpose."""
+
+    operator: str = ""  # in which it was met, where the runtime runs several as one
 
 
 class SchemaError(DeltaproofError):
@@ -46,6 +49,15 @@ class TickError(DeltaproofError):
 
 class CheckpointError(DeltaproofError):
     """A checkpoint that cannot be restored into this circuit."""
+
+
+class SqlError(DeltaproofError):
+    """SQL text that cannot become a query: `line` and `column` say where, both from 1."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
 
 
 class CaseError(DeltaproofError):
