@@ -34,7 +34,7 @@ test: $(READY) ## run the tests
 
 soak: $(READY) ## what takes longer: a process killed at 200 moments, TPC-H on Spark
 	@DELTAPROOF_KILLS=200 $(BIN)/pytest reference/test_durable.py
-	@$(BIN)/deltaproof tpch
+	@DELTAPROOF_LONG=1 $(BIN)/pytest conformance/tpch
 
 bench: $(READY) ## measure the reference's runtime against code written by hand
 	@$(BIN)/pytest -o python_files='bench_*.py' -o python_functions='bench_*' \

@@ -32,6 +32,7 @@ from deltaproof.reference.errors import (
     BackendError,
     BackendMissing,
     DeltaproofError,
+    SqlError,
     UsageError,
 )
 from deltaproof.reference.sql import DIALECTS, to_sql
@@ -60,6 +61,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return complain("interrupted", UNKNOWN)
     except BackendMissing as error:
         return complain(str(error))
+    except SqlError as error:  # its lines show the place in the text
+        click.echo(f"deltaproof: {error}", err=True)
+        return USAGE
     except BackendError as error:
         return complain(str(error), UNKNOWN)
     except DeltaproofError as error:

@@ -182,7 +182,7 @@ def shape(
         # an operator may need what not every engine has, as array_agg needs arrays
         refused = NOT_PLAIN - asked if plain and tries < MOST_PLAIN else frozenset()
         tables = sample_tables(random, argument)
-        kinds = NEEDS_BELOW.get(capability, ()) + (operator_of(capability),)
+        kinds = (*NEEDS_BELOW.get(capability, ()), operator_of(capability))
         query = Growth(random, tables).around(kinds, DEPTH)
         if query is None:
             continue

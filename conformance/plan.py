@@ -10,7 +10,7 @@ from typing import Any
 
 from deltaproof.reference.errors import BackendMissing, SchemaError, UsageError
 from deltaproof.reference.plan import plan_of
-from deltaproof.reference.planner import planned
+from deltaproof.reference.planner import Rewrite, plan_views
 from deltaproof.reference.query import Query
 from deltaproof.reference.sql import DIALECTS, parse, parse_tables, to_sql
 from deltaproof.reference.types import Schema
@@ -52,10 +52,19 @@ def declared_table(words: str) -> tuple[str, Schema]:
 
 def plan_lines(query: Query) -> Iterator[str]:
     """The query as it was written, and the circuit that keeps it."""
-    circuit = planned(query)
+    circuit, rewrites = circuit_of(query)
     yield from ["query", *(f"  {line}" for line in str(query).splitlines()), ""]
     yield f"rows  {query.schema}"
     yield from ["", "circuit", *(f"  {line}" for line in plan_of(circuit).lines())]
+    for number, rewrite in enumerate(rewrites):
+        yield from [] if number else ["", "rewritten"]
+        yield f"  {rewrite}"
+
+
+def circuit_of(query: Query) -> tuple[Query, tuple[Rewrite, ...]]:
+    """The query as the runtime runs it, and what was rewritten on the way."""
+    plan = plan_views({"view": query})
+    return plan.views["view"], plan.rewrites
 
 
 def plan_json(query: Query) -> dict[str, Any]:
@@ -63,7 +72,7 @@ def plan_json(query: Query) -> dict[str, Any]:
         "query": query.to_json(),
         "tables": {name: schema.to_json() for name, schema in query.tables().items()},
         "schema": str(query.schema),
-        "circuit": plan_of(planned(query)).to_json(),
+        "circuit": plan_of(circuit_of(query)[0]).to_json(),
         "sql": sql_by_dialect(query),
     }
 
@@ -87,7 +96,7 @@ def draw(query: Query, file: Path) -> None:
         raise BackendMissing(
             "--svg needs Graphviz's layout: pip install 'deltaproof[draw]'"
         ) from None
-    graph = pygraphviz.AGraph(string=plan_of(planned(query)).to_dot())
+    graph = pygraphviz.AGraph(string=plan_of(circuit_of(query)[0]).to_dot())
     file.write_bytes(graph.draw(format="svg", prog="dot"))
 
 

@@ -21,9 +21,10 @@ from deltaproof.conformance.judge import Oracle
 from deltaproof.conformance.shrink_stream import canonical
 from deltaproof.reference.errors import DeltaproofError, SchemaError
 from deltaproof.reference.operator import Operator
-from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.aggregate import Aggregate, simpler_calls
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.flat_map import FlatMap
+from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.operators.join import Join
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.query import Apply, Query, Table
@@ -181,11 +182,21 @@ def simpler_operators(operator: Operator) -> Iterator[Operator]:
             yield from (replace(operator, on=each) for each in shorter(operator.on))
         case Aggregate():
             yield from (replace(operator, keys=each) for each in shorter(operator.keys, down_to=0))
-            yield from (replace(operator, aggregates=each) for each in shorter(operator.aggregates))
-            for n, (name, call) in enumerate(operator.aggregates):
-                for each in simpler(call.argument) if call.argument is not None else ():
-                    new = (name, replace(call, argument=each))
-                    yield replace(operator, aggregates=with_item(operator.aggregates, n, new))
+            yield from fewer_calls(operator)
+        case GroupingSets():
+            yield from (replace(operator, sets=each) for each in shorter(operator.sets))
+            for n, keys in enumerate(operator.sets):
+                for fewer in shorter(keys, down_to=0):
+                    yield replace(operator, sets=with_item(operator.sets, n, fewer))
+            yield from fewer_calls(operator)
+
+
+def fewer_calls(operator: Aggregate | GroupingSets) -> Iterator[Operator]:
+    """The operator with fewer calls, or with one that says less."""
+    yield from (replace(operator, aggregates=each) for each in shorter(operator.aggregates))
+    for n, (name, call) in enumerate(operator.aggregates):
+        for each in simpler_calls(call, simpler):
+            yield replace(operator, aggregates=with_item(operator.aggregates, n, (name, each)))
 
 
 def simpler(expression: Expr) -> Iterator[Expr]:

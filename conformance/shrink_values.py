@@ -18,9 +18,10 @@ from deltaproof.conformance.case import Case
 from deltaproof.conformance.shrink_stream import canonical
 from deltaproof.reference.errors import RowError
 from deltaproof.reference.operator import Operator
-from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.aggregate import Aggregate, with_new
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.flat_map import FlatMap
+from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.query import Apply, Query
 from deltaproof.reference.scalar import Expr
@@ -287,18 +288,8 @@ def with_expressions(operator: Operator, new: Callable[[Expr], Expr]) -> Operato
             return replace(operator, columns=tuple((n, new(each)) for n, each in operator.columns))
         case FlatMap():
             return replace(operator, array=new(operator.array))
-        case Aggregate():
-            return replace(
-                operator,
-                aggregates=tuple(
-                    (
-                        name,
-                        replace(call, argument=new(call.argument))
-                        if call.argument is not None
-                        else call,
-                    )
-                    for name, call in operator.aggregates
-                ),
-            )
+        case Aggregate() | GroupingSets():
+            calls = ((name, with_new(call, new)) for name, call in operator.aggregates)
+            return replace(operator, aggregates=tuple(calls))
         case _:
             return operator

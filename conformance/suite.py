@@ -23,7 +23,7 @@ from deltaproof.conformance.adapter import (
     RunsMany,
 )
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.generate import Shape, operator_of, shapes
+from deltaproof.conformance.generate import MOST_DRAWS, Shape, operator_of, shapes
 from deltaproof.conformance.histories import KINDS, NEEDS
 from deltaproof.conformance.judge import (
     Difference,
@@ -287,12 +287,23 @@ class Suite:
                 self.run.refused += 1
         return Batch(shape, kept, expected)
 
+    def topped_up(self, batch: Batch, number: int) -> Batch:
+        """With a case of every kind of change, where one of the next few has a value."""
+        seen = {case.cell[1:] for case in batch.cases}
+        for kind in self.kinds:
+            if kind not in seen:
+                later = range(number, number + MOST_DRAWS)
+                more = self.expected(batch.shape, [batch.shape.case(kind, n) for n in later])
+                batch.cases.extend(more.cases[:1])
+                batch.expected.extend(more.expected[:1])
+        return batch
+
     def run_shape(self, shape: Shape, number: int) -> None:
         run = self.run
         start = time.perf_counter()
         cases = list(islice(shape.cases(self.kinds), number))
         generated = time.perf_counter()
-        batch = self.expected(shape, cases)
+        batch = self.topped_up(self.expected(shape, cases), number)
         run.oracle_seconds += time.perf_counter() - generated
         run.generate_seconds += generated - start
         run.shapes += 1

@@ -79,6 +79,7 @@ class Operator:
     shape: ClassVar[Shape]
     theorem: ClassVar[str]  # licenses the increment; a function of this name in theorems/
     source: ClassVar[str]
+    state: ClassVar[str] = ""  # what the increment remembers, in a few words; see `remembers`
 
     @property
     def lifted(self) -> bool:
@@ -114,6 +115,10 @@ class Operator:
         """
         return lift(self.meaning(*inputs))
 
+    def remembers(self) -> str:
+        """What the incremental form keeps between ticks, in a few words."""
+        return self.state or STATE_OF_SHAPE[self.shape]
+
     def increment(self, *inputs: Schema) -> Increment:
         """The incremental form; unless overridden, the one that the shape licenses."""
         return increment_of_shape(self.shape, self.meaning(*inputs), inputs)
@@ -138,6 +143,13 @@ class Operator:
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Self:
         return cls()
+
+
+STATE_OF_SHAPE = {
+    Shape.LINEAR: "nothing",
+    Shape.BILINEAR: "both inputs",
+    Shape.GENERAL: "its inputs and its output",
+}
 
 
 def increment_of_shape(shape: Shape, meaning: Meaning, inputs: Sequence[Schema]) -> Increment:

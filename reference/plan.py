@@ -136,8 +136,7 @@ def color(node: PlanNode) -> str:
 
 def quoted(text: str) -> str:
     """A string of Graphviz's language; a line break is one, a backslash stands for itself."""
-    escaped = json.dumps(text.replace("\\", "\\\\"), ensure_ascii=False)
-    return escaped
+    return json.dumps(text.replace("\\", "\\\\"), ensure_ascii=False)
 
 
 def plan_of(query: Query) -> Plan:

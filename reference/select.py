@@ -31,6 +31,8 @@ from deltaproof.reference.order import Order
 from deltaproof.reference.scalar import Expr, col
 from deltaproof.reference.types import ARRAY, Column, Schema
 
+NO_COLUMNS = Schema(())
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -138,7 +140,13 @@ class JoinOn:
 
     @property
     def schema(self) -> Schema:
-        return Schema((*self.left.schema.columns, *self.right.schema.columns))
+        """The columns of both sides; those that an outer join may pad are nullable."""
+        left, right = self.left.schema.columns, self.right.schema.columns
+        if self.kind in ("right", "full"):
+            left = tuple(replace(column, nullable=True) for column in left)
+        if self.kind in ("left", "full"):
+            right = tuple(replace(column, nullable=True) for column in right)
+        return Schema((*left, *right))
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,7 @@ class Select:
     unnest: tuple[str, Expr] | None = None
     exists: Exists | None = None
     grouping_sets: tuple[tuple[str, ...], ...] = ()
-    schema: Schema = Schema(())  # of the result; needed only where it is the source of another
+    schema: Schema = NO_COLUMNS  # of the result; needed only where it is the source of another
 
     @classmethod
     def star(

@@ -20,6 +20,14 @@ from deltaproof.conformance.case import Case
 from deltaproof.conformance.connect import availability, backend
 from deltaproof.conformance.generate import Shape, shapes
 from deltaproof.conformance.judge import Difference, Judge, Oracle, run_cases
+from deltaproof.conformance.mutants import (
+    aggregates,
+    identity,
+    ordered,
+    presence,
+    recursion,
+    streams,
+)
 from deltaproof.conformance.mutants.mutant import Mutant
 from deltaproof.reference.errors import (
     BackendMissing,
@@ -32,6 +40,7 @@ from deltaproof.reference.show import RULED, table_text
 MOST_CASES = 3_000  # a mutant that survives so many cases has survived
 CASES_PER_SHAPE = {"reference": 3, "spark": 40}  # a Spark job per shape, so more cases in each
 TABLES = ("reference", "spark")
+FAMILIES = (identity, presence, aggregates, ordered, streams, recursion)
 
 Progress = Callable[[str, int, int], None]
 
@@ -112,14 +121,14 @@ class MutantReport:
 
 
 def mutants_of(name: str) -> tuple[Mutant, ...]:
-    """The mutants of a backend."""
+    """The mutants of a backend: of the first eight operators, then family by family."""
     if name == "reference":
         from deltaproof.conformance.mutants import reference
 
-        return reference.MUTANTS
+        return reference.MUTANTS + tuple(each for family in FAMILIES for each in family.REFERENCE)
     from deltaproof.conformance.mutants import spark
 
-    return spark.MUTANTS
+    return spark.MUTANTS + tuple(each for family in FAMILIES for each in family.SPARK)
 
 
 def run_mutants(names: Sequence[str], seed: int, progress: Progress) -> MutantReport:

@@ -163,7 +163,7 @@ def aggregate_keeps_emptied_groups(
 ) -> Row | None:
     if sums[ROWS] > 0 or self.keyless:
         return ROW_AFTER(self, key, sums, changes)
-    return (*key, *[finish(sums, self.extremes_after(key, changes)) for finish in self.finishes])
+    return (*key, *[finish(sums, self.values_after(key, changes)) for finish in self.finishes])
 
 
 def aggregate_marks_emptied_groups_dead(
