@@ -19,8 +19,25 @@ def pytest_terminal_summary(
         if "way" in each.extra_info
     }
     terminalreporter.section("ratios, of the best rounds")
-    for line in ratios(best):
+    recursion = {
+        each.extra_info["recursion"]: each["min"] / each.extra_info["changes"]
+        for each in session.benchmarks
+        if "recursion" in each.extra_info
+    }
+    for line in [*ratios(best), *share_of_recursion(recursion)]:
         terminalreporter.write_line(line)
+
+
+def share_of_recursion(seconds: dict[str, float]) -> list[str]:
+    """What an edge costs beside the closure of its component (bench_recursion).
+
+    >>> share_of_recursion({"change": 0.001, "anew": 0.1})
+    ['an edge deleted and put back: 1.00 % of the closure of its component from nothing']
+    """
+    if seconds.keys() < {"change", "anew"}:
+        return []
+    share = f"{seconds['change'] / seconds['anew']:.2%}".replace("%", " %")
+    return [f"an edge deleted and put back: {share} of the closure of its component from nothing"]
 
 
 def ratios(best: dict[tuple[str, str, int], float]) -> list[str]:

@@ -15,14 +15,13 @@ Spark plans and runs what `lowering` writes; no code of the reference computes a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -34,12 +33,18 @@ from deltaproof.reference.errors import (
     TickError,
     WeightError,
 )
-from deltaproof.reference.operator import Shape
-from deltaproof.reference.query import Apply, Query
+from deltaproof.reference.query import Query, Table
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import Entries, ZSet
 from deltaproof.spark_backend.frames import Stream, table_of_streams, zsets_of_table
-from deltaproof.spark_backend.lowering import ONE_PARTITION, Lowering, Relation
+from deltaproof.spark_backend.lowering import (
+    ONE_PARTITION,
+    Lowering,
+    Relation,
+    Rows,
+    Worker,
+    worth_sharing,
+)
 from deltaproof.spark_backend.operators import FORMS
 
 # What the meaning of a text depends on, and what makes one small job after another fast.
@@ -66,7 +71,13 @@ WITHOUT_VALUE: Mapping[str, str] = {
     "DIVIDE_BY_ZERO": "division by zero",
     "NUMERIC_VALUE_OUT_OF_RANGE": "a DECIMAL needs more digits than its type has",
     "REMAINDER_BY_ZERO": "modulo by zero",
+    "USER_RAISED_EXCEPTION": "there is no value",  # the text of the form says why
 }
+
+THROWN = frozenset(  # what Spark throws where a value cannot be computed
+    f"org.apache.spark.Spark{kind}Exception"
+    for kind in ("Arithmetic", "DateTime", "NumberFormat", "Runtime")
+)
 
 _own_sessions: WeakKeyDictionary[SparkSession, dict[bool, SparkSession]] = WeakKeyDictionary()
 _numbers = count()
@@ -194,8 +205,9 @@ class Views:
         After the `last` call nothing is remembered, and nothing computed to be.
         """
         ticks = [len(stream) for stream in streams]
-        lowering, relations = self.lowered(max(ticks, default=0))
-        with self.registered(streams), explaining(lowering):
+        lowering = self.lowering(max(ticks, default=0))
+        with self.registered(streams), explaining(lowering), self.working(lowering):
+            relations = self.lowered(lowering)
             outputs = {
                 name: zsets_of_table(
                     self.frame(lowering, lowering.output(relation)).toArrow(),
@@ -223,19 +235,26 @@ class Views:
             raise
         return pasts
 
-    def lowered(self, ticks: int) -> tuple[Lowering, dict[str, Relation]]:
-        """The text of the next call, and the relation in it that each view is."""
-        lowering = Lowering(self.cases, self.pasts is None, ticks, self.prefix)
-        done: dict[Query, Relation] = {}
-        for node in self.nodes:
-            lowering.label = node.label()
-            if isinstance(node, Apply):
-                form = FORMS[type(node.operator)]
-                relation = form(node.operator, *[done[each] for each in node.over], lowering)
-                done[node] = lowering.share(relation) if node in self.shared else relation
-            else:
-                done[node] = self.source(node.label(), lowering)
-        return lowering, {name: done[query] for name, query in self.views.items()}
+    def lowering(self, ticks: int) -> Lowering:
+        """The text of the next call, before anything is written."""
+        return Lowering(self.cases, self.pasts is None, ticks, self.prefix, forms=FORMS)
+
+    def lowered(self, lowering: Lowering) -> dict[str, Relation]:
+        """Writes the text of the next call; the relation in it that each view is."""
+        relations: dict[Query, Relation] = {
+            node: self.source(node.name, lowering) for node in self.nodes if isinstance(node, Table)
+        }
+        lowering.lower(self.nodes, relations, self.shared)
+        return {name: relations[query] for name, query in self.views.items()}
+
+    @contextmanager
+    def working(self, lowering: Lowering) -> Iterator[None]:
+        """Runs what operators ask for while they are written; what they kept goes with the call."""
+        worker = lowering.worker = SparkWorker(self, lowering)
+        try:
+            yield
+        finally:
+            worker.release()
 
     def source(self, table: str, lowering: Lowering) -> Relation:
         lines = lowering.define(f"SELECT {ONE_PARTITION} * FROM {self.view_of(table)}")
@@ -264,16 +283,29 @@ class Views:
         return self.session.sql(text, dict(lowering.parameters.values))
 
 
-def worth_sharing(nodes: Sequence[Query]) -> set[Query]:
-    """The subqueries that are read more than once and cost more than to read a table again."""
-    reads = Counter(each for node in nodes for each in node.inputs)
-    costly: set[Query] = set()
-    for node in nodes:
-        if isinstance(node, Apply):
-            linear = node.operator.shape is Shape.LINEAR
-            if not linear or costly.intersection(node.over):
-                costly.add(node)
-    return {node for node in costly if reads[node] > 1}
+class SparkWorker(Worker):
+    """Runs parts of a text in the session of the views."""
+
+    def __init__(self, views: Views, lowering: Lowering) -> None:
+        self.views = views
+        self.lowering = lowering
+        self.frames: dict[str, DataFrame] = {}
+
+    def materialized(self, text: str) -> tuple[str, int]:
+        name = f"{self.views.prefix}m{len(self.frames)}"
+        frame = self.views.frame(self.lowering, text).localCheckpoint(eager=False)
+        self.frames[name] = frame
+        lines = stored(frame).count()  # the one job that computes and stores them
+        frame.createOrReplaceTempView(name)
+        return name, lines
+
+    def fetched(self, text: str) -> Rows:
+        return [tuple(line) for line in self.views.frame(self.lowering, text).collect()]
+
+    def release(self) -> None:
+        for name, frame in self.frames.items():
+            self.views.session.catalog.dropTempView(name)
+            release(frame)
 
 
 def integrate_into(weights: dict[Row, int], delta: ZSet) -> None:
@@ -287,8 +319,13 @@ def integrate_into(weights: dict[Row, int], delta: ZSet) -> None:
 
 def release(frame: DataFrame) -> None:
     """Frees what `localCheckpoint` stored; Spark alone would wait for a garbage collection."""
+    stored(frame).unpersist(False)
+
+
+def stored(frame: DataFrame) -> Any:
+    """What `localCheckpoint` stores the lines of the frame in: an RDD, on Spark's side."""
     plan: Any = frame._jdf.queryExecution().logical()
-    plan.rdd().unpersist(False)
+    return plan.rdd()
 
 
 @contextmanager
@@ -298,6 +335,8 @@ def explaining(lowering: Lowering) -> Iterator[None]:
         yield
     except PySparkException as error:
         raise explained(error, lowering) from error
+    except Py4JJavaError as error:
+        raise explained_thrown(error, lowering) from error
     except Py4JError as error:
         raise BackendError(f"Spark failed: {error}") from error
 
@@ -305,12 +344,29 @@ def explaining(lowering: Lowering) -> Iterator[None]:
 def explained(error: PySparkException, lowering: Lowering) -> DeltaproofError:
     """What went wrong, and in which operator, as far as Spark says."""
     condition = (error.getCondition() or "").partition(".")[0]
+    where = next((context.fragment() for context in error.getQueryContext()), "")
+    return told(condition, where, str(error), lowering)
+
+
+def explained_thrown(error: Py4JJavaError, lowering: Lowering) -> DeltaproofError:
+    """The same of an error inside a job that was asked for past PySpark, which then is a cause."""
+    cause = error.java_exception
+    while cause is not None:
+        if cause.getClass().getName() in THROWN:
+            condition = (cause.getCondition() or "").partition(".")[0]
+            where = next((context.fragment() for context in cause.getQueryContext()), "")
+            return told(condition, where, cause.getMessage(), lowering)
+        cause = cause.getCause()
+    return BackendError(f"Spark failed: {error}")
+
+
+def told(condition: str, where: str, said: str, lowering: Lowering) -> DeltaproofError:
+    """Spark's condition in our words, and the part of the text where it came up."""
     reason = WITHOUT_VALUE.get(condition)
     if reason is None:
-        return BackendError(f"Spark failed: {error}")
-    where = next((context.fragment() for context in error.getQueryContext()), "")
+        return BackendError(f"Spark failed: {said}")
     label = f"{found}: " if (found := lowering.label_of(where)) else ""
-    said = str(error).partition(" Use ")[0].partition(" If necessary")[0].partition("\n")[0]
+    said = said.partition(" Use ")[0].partition(" If necessary")[0].partition("\n")[0]
     if condition == "ARITHMETIC_OVERFLOW" and ("_weight" in where or not where):
         return BackendError(f"{label}Spark keeps weights in 64 bits, and one needs more ({said})")
     return EvaluationError(f"{label}{reason} (Spark: {said})")

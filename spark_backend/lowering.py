@@ -13,6 +13,7 @@ tick become one, their numbers added up. So an operator says once what it rememb
     Relation    a clause: its name and the schema of its rows
     Past        what is remembered of one clause: which columns are kept, which added up
     Lowering    collects clauses, parameters and pasts while the operators write them
+    Worker      runs a part of the text at once, for operators that iterate
 
 Clauses are written where they are read, as subqueries: Spark's analysis takes twice as long for
 the same clauses under WITH. Only what is read twice and costs something stands under WITH.
@@ -21,9 +22,14 @@ the same clauses under WITH. Only what is read twice and costs something stands 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
+from deltaproof.reference.operator import Operator, Shape
+from deltaproof.reference.query import Apply, Query
 from deltaproof.reference.types import Schema
 from deltaproof.spark_backend.frames import column_names
 from deltaproof.spark_backend.scalar import Parameters, ScalarText
@@ -57,6 +63,27 @@ class Past:
     clause: str
     kept: tuple[str, ...]
     added: tuple[str, ...]
+    depth: int = 0  # of groups in groups: what its `_case` is
+
+
+Form: TypeAlias = Callable[..., Relation]  # (operator, *inputs, lowering) → the output's changes
+Forms: TypeAlias = Mapping[type[Operator], Form]
+Rows: TypeAlias = list[tuple[Any, ...]]  # what Spark answers
+
+
+class Worker:
+    """Who runs a part of the text at once, for an operator that must see what comes of it."""
+
+    def materialized(self, text: str) -> tuple[str, int]:
+        """Computes the lines of this text, and keeps them until the call ends.
+
+        The name of the view where they are, and how many there are.
+        """
+        raise NotImplementedError
+
+    def fetched(self, text: str) -> Rows:
+        """The lines of this text."""
+        raise NotImplementedError
 
 
 @dataclass
@@ -80,6 +107,54 @@ class Lowering:
     labels: list[str] = field(default_factory=list)  # for each clause, whose it is
     shared: set[int] = field(default_factory=set)
     pasts: list[Past] = field(default_factory=list)
+    forms: Forms = field(default_factory=dict)
+    worker: Worker = field(default_factory=Worker)
+    groups: str = ""  # where a query is lowered for each group: a clause like `begins`
+    depth: int = 0  # how many of those are around what is being written
+
+    def lower(
+        self, nodes: Sequence[Query], done: dict[Query, Relation], shared: Collection[Query] = ()
+    ) -> None:
+        """Writes the nodes that are not done; inputs come before what they feed."""
+        label = self.label
+        for node in nodes:
+            if node not in done and isinstance(node, Apply):
+                self.label = node.label()
+                form = self.forms[type(node.operator)]
+                relation = form(node.operator, *[done[each] for each in node.over], self)
+                done[node] = self.share(relation) if node in shared else relation
+        self.label = label
+
+    @contextmanager
+    def inside_groups(self) -> Iterator[None]:
+        """While this lasts, a `_case` is a group; whoever writes says which `groups` there are."""
+        outer = self.groups
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.groups = outer
+            self.depth -= 1
+
+    def begins(self) -> str:
+        """A clause of the cases, `_case` and `_tick`: when each begins; 0 in later calls."""
+        if self.groups:
+            return self.groups
+        columns = f"CAST(id AS INT) AS _case, {int(self.first)} AS _tick"
+        return self.define(f"SELECT {columns} FROM RANGE(0, {self.cases}, 1, 1)")
+
+    def materialize(self, select: str) -> str:
+        """A clause of the lines of a SELECT over clauses, computed now."""
+        return self.materialize_and_count(select)[0]
+
+    def materialize_and_count(self, select: str) -> tuple[str, int]:
+        """The same, and how many lines there are."""
+        view, lines = self.worker.materialized(self.text(select))
+        return self.define(f"SELECT * FROM {view}"), lines
+
+    def fetch(self, select: str) -> Rows:
+        """What Spark answers to a SELECT over clauses, now."""
+        return self.worker.fetched(self.text(select))
 
     def define(self, select: str) -> str:
         """A new clause of this text; its name."""
@@ -108,19 +183,41 @@ class Lowering:
         """The writer of expressions over rows of this schema."""
         return ScalarText(schema, self.parameters)
 
-    def with_past(self, clause: str, kept: Sequence[str], added: Sequence[str]) -> str:
+    def with_past(
+        self,
+        clause: str,
+        kept: Sequence[str],
+        added: Sequence[str],
+        carried: str = "",
+    ) -> str:
         """The clause's lines, and at tick 0 a line for each thing remembered of earlier calls.
 
-        Lines are remembered by their `kept` columns; the numbers in `added` are added up.
+        Lines are remembered by their `kept` columns; the numbers in `added` are added up. What
+        the next call finds is what `carried`, a SELECT from {lines}, says of all these lines.
         """
-        view = f"{self.prefix}s{len(self.pasts)}"
+        past = self.reserve_past(kept, added)
         if not self.first:
-            columns = listed("_case", *kept, *added)
-            before = f"SELECT {columns}, 0 AS _tick FROM {view}"
-            now = f"SELECT {columns}, _tick FROM {clause}"
+            now = f"SELECT {listed('_case', *kept, *added)}, _tick FROM {clause}"
+            before = self.lines_of_past(past)
             clause = self.define(f"SELECT {ONE_PARTITION} * FROM ({before} UNION ALL {now})")
-        self.pasts.append(Past(view, clause, tuple(kept), tuple(added)))
+        remembered = self.define(carried.format(lines=clause)) if carried else clause
+        self.remember(past, remembered)
         return clause
+
+    def reserve_past(self, kept: Sequence[str], added: Sequence[str]) -> int:
+        """A place among the pasts, for what is written before it is known what to remember."""
+        view = f"{self.prefix}s{len(self.pasts)}"
+        self.pasts.append(Past(view, "", tuple(kept), tuple(added), self.depth))
+        return len(self.pasts) - 1
+
+    def lines_of_past(self, place: int) -> str:
+        """The SELECT of what is remembered there, at tick 0; only where something was before."""
+        past = self.pasts[place]
+        return f"SELECT {listed('_case', *past.kept, *past.added)}, 0 AS _tick FROM {past.view}"
+
+    def remember(self, place: int, clause: str) -> None:
+        """The next call finds the sums of this clause's lines there."""
+        self.pasts[place] = replace(self.pasts[place], clause=clause)
 
     def output(self, relation: Relation) -> str:
         """The text whose lines are the relation's changes, one line per row, tick and case."""
@@ -164,3 +261,15 @@ def summed(clause: str, columns: str, added: Sequence[str]) -> str:
     sums = listed(*(f"SUM({name}) AS {name}" for name in added))
     lines = f"SELECT {columns}, {sums} FROM {clause} GROUP BY {columns}"
     return f"SELECT * FROM ({lines}) WHERE {' OR '.join(f'{name} <> 0' for name in added)}"
+
+
+def worth_sharing(nodes: Sequence[Query]) -> set[Query]:
+    """The subqueries that are read more than once and cost more than to read a table again."""
+    reads = Counter(each for node in nodes for each in node.inputs)
+    costly: set[Query] = set()
+    for node in nodes:
+        if isinstance(node, Apply):
+            linear = node.operator.shape is Shape.LINEAR
+            if not linear or costly.intersection(node.over):
+                costly.add(node)
+    return {node for node in costly if reads[node] > 1}

@@ -22,11 +22,20 @@ Source   Spark's ANSI mode; measured in a session with `allowPrecisionLoss` off
 
 from __future__ import annotations
 
-import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from deltaproof.reference.scalar_functions import ArrayOf, Call, Case, Cast, Coalesce, Substring
+from deltaproof.reference.scalar_functions import (
+    ArrayOf,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    DateTrunc,
+    In,
+    Round,
+    Substring,
+)
 from deltaproof.reference.scalar_tree import (
     Arithmetic,
     ColumnRef,
@@ -53,6 +62,7 @@ from deltaproof.reference.types import (
     Type,
     Value,
 )
+from deltaproof.spark_backend.scalar_calls import FUNCTIONS, date_trunc_text, round_text
 
 SPARK_NAMES: Mapping[Type, str] = {
     BOOLEAN: "BOOLEAN",
@@ -159,7 +169,15 @@ class ScalarText:
                 places = (min(number, NO_COLUMN_IS_LONGER) for number in (start, count))
                 return f"SUBSTRING({self(operand)}, {', '.join(map(str, places))})"
             case Call(function, arguments):
-                return FUNCTIONS[function](self.listed(arguments))
+                kinds = [argument.type_in(self.schema) for argument in arguments]
+                return FUNCTIONS[function]([*map(self, arguments)], kinds)
+            case Round(operand, places):
+                kind, result = operand.type_in(self.schema), expression.type_in(self.schema)
+                return round_text(self(operand), kind, result, places)
+            case DateTrunc(operand, unit):
+                return date_trunc_text(unit, self(operand), operand.type_in(self.schema))
+            case In(operand, options):
+                return self.membership(operand, options)
             case Cast(operand, kind):
                 return cast_text(self(operand), operand.type_in(self.schema), kind)
         raise NotImplementedError(f"no Spark form of {type(expression).__name__}: {expression}")
@@ -178,6 +196,12 @@ class ScalarText:
         if isinstance(kind, DECIMAL):
             return f"CAST({plain} AS {kind})"
         return plain
+
+    def membership(self, operand: Expr, options: tuple[Expr, ...]) -> str:
+        if all(self.share_a_type(operand, option) for option in options):
+            return f"({self(operand)} IN ({self.listed(options)}))"
+        either = [self.comparison("=", operand, option) for option in options]
+        return f"({' OR '.join(either)})"
 
     def comparison(self, symbol: str, left: Expr, right: Expr) -> str:
         a, b = self(left), self(right)
@@ -210,21 +234,6 @@ class ScalarText:
             f"CAST({text} - FLOOR({text}) AS {fraction}))"
             for text in map(self, sides)
         ]
-
-
-FUNCTIONS: Mapping[str, Callable[[str], str]] = {
-    "lower": lambda text: (
-        f"TRANSLATE({text}, '{string.ascii_uppercase}', '{string.ascii_lowercase}')"
-    ),
-    "upper": lambda text: (
-        f"TRANSLATE({text}, '{string.ascii_lowercase}', '{string.ascii_uppercase}')"
-    ),
-    "length": lambda text: f"CAST(CHAR_LENGTH({text}) AS BIGINT)",
-    "concat": lambda texts: f"CONCAT({texts})",
-    "year": lambda moment: f"CAST(YEAR({moment}) AS BIGINT)",
-    "month": lambda moment: f"CAST(MONTH({moment}) AS BIGINT)",
-    "day": lambda moment: f"CAST(DAY({moment}) AS BIGINT)",
-}
 
 
 def cast_text(operand: str, source: Type, target: Type) -> str:

@@ -32,6 +32,7 @@ class Distinct(Operator):
     shape = Shape.GENERAL
     theorem = "distinct_increment"
     source = "DBSP (VLDB 2023) proposition 4.7; Lean: distinct_incremental_ok"
+    state = "the weight of every row"
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

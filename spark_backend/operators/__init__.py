@@ -6,16 +6,13 @@ one list of operators and not two. One without a file here does not run on Spark
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TypeAlias
 
 from deltaproof.reference.operator import Operator
 from deltaproof.reference.operators import OPERATORS
-from deltaproof.spark_backend.lowering import Relation
-
-Form: TypeAlias = Callable[..., Relation]  # (operator, *inputs, lowering) → the output's changes
+from deltaproof.spark_backend.lowering import Form, Forms
 
 
 def forms() -> Iterator[tuple[type[Operator], Form]]:
@@ -26,4 +23,4 @@ def forms() -> Iterator[tuple[type[Operator], Form]]:
             yield kind, getattr(import_module(module), f"lower_{kind.name}")
 
 
-FORMS: Mapping[type[Operator], Form] = dict(forms())
+FORMS: Forms = dict(forms())

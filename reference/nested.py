@@ -1,0 +1,105 @@
+"""A query inside an operator: its ticks are staged, like those of any increment.
+
+    Subcircuit(queries)
+    subcircuit.step({"t": delta})   the output delta of each query; the state is only read
+    subcircuit.commit()             what was staged becomes the state
+
+`Circuit` is a subcircuit that commits every tick at once, and counts them; this one waits until
+the operator that it is part of is told to commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deltaproof.reference.operator import Increment
+from deltaproof.reference.query import Apply, Query
+from deltaproof.reference.zset import ZSet
+
+EMPTY = ZSet()
+
+
+def one_line(query: Query) -> str:
+    """The query on one line, for the label of the operator that it is part of.
+
+    >>> from deltaproof.reference.query import table
+    >>> one_line(table("t", "k BIGINT").distinct().union_all(table("s", "k BIGINT")))
+    'union_all(distinct(t), s)'
+    """
+    inputs = ", ".join(map(one_line, query.inputs))
+    return f"{query.label()}({inputs})" if inputs else query.label()
+
+
+class Subcircuit:
+    """The increments of some queries over named tables; a subquery of two queries runs once.
+
+    Law      the sum of all outputs of a query = its meaning over the sum of all inputs
+
+    >>> from deltaproof.reference.query import table
+    >>> inner = Subcircuit([table("t", "k BIGINT").distinct()])
+    >>> inner.step({"t": ZSet({(1,): 2})})  # tried, and tried again: nothing has changed
+    [ZSet({(1,): 1})]
+    >>> inner.step({"t": ZSet({(1,): 2})})
+    [ZSet({(1,): 1})]
+    >>> inner.commit()
+    >>> inner.step({"t": ZSet({(1,): 2})})
+    [ZSet({})]
+    """
+
+    def __init__(self, queries: Sequence[Query]) -> None:
+        self.places: dict[Query, int] = {}
+        self.sources: list[tuple[int, str]] = []
+        self.increments: list[tuple[int, Increment, tuple[int, ...]]] = []
+        for query in queries:
+            for node in query.nodes():
+                self.place(node)
+        self.outputs = [self.places[query] for query in queries]
+        self.clear()
+
+    def place(self, node: Query) -> None:
+        """Gives the node its place, after those of its inputs."""
+        if node in self.places:
+            return
+        place = self.places[node] = len(self.places)
+        if isinstance(node, Apply):
+            increment = node.operator.increment(*[each.schema for each in node.over])
+            inputs = tuple(self.places[each] for each in node.over)
+            self.increments.append((place, increment, inputs))
+        else:
+            self.sources.append((place, node.label()))
+
+    def clear(self) -> None:
+        self.started = False
+        self.ran: list[Increment] = []
+        for _, increment, _ in self.increments:
+            increment.clear()
+
+    def step(self, deltas: Mapping[str, ZSet]) -> list[ZSet]:
+        """The output delta of each query, staged."""
+        values = [EMPTY] * len(self.places)
+        for place, name in self.sources:
+            values[place] = deltas.get(name, EMPTY)
+        self.ran = []
+        for place, increment, inputs in self.increments:
+            arguments = [values[each] for each in inputs]
+            if any(arguments) or not self.started:  # no change in, no change out (lifted)
+                values[place] = increment.step(*arguments)
+                self.ran.append(increment)
+        return [values[place] for place in self.outputs]
+
+    def commit(self) -> None:
+        for increment in self.ran:
+            increment.commit()
+        self.ran = []
+        self.started = True
+
+    def save(self) -> Any:
+        return [increment.save() for _, increment, _ in self.increments]
+
+    def restore(self, saved: Any) -> None:
+        """The state after at least one tick; before the first there is none to save."""
+        self.clear()
+        for (_, increment, _), state in zip(self.increments, saved, strict=True):
+            increment.restore(state)
+        self.started = True
