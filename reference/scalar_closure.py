@@ -16,11 +16,12 @@ evaluated from left to right, and only until the result is known.
 from __future__ import annotations
 
 import datetime
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, TypeAlias
 
 from deltaproof.reference.errors import EvaluationError, RowError
@@ -323,27 +324,74 @@ def guarded(closure: Closure, expression: object) -> Closure:
     return guard
 
 
-# --- text ---
+def decimal_rounded(places: int) -> Callable[[Decimal], Decimal]:
+    """The nearest DECIMAL with so many places; halfway away from zero."""
+    unit = Decimal(1).scaleb(-places)
 
-_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-_UPPER = {lower: upper for upper, lower in _LOWER.items()}
+    def rounded(value: Decimal) -> Decimal:
+        nearest = value.quantize(unit, ROUND_HALF_UP, EXACT)
+        return nearest or nearest.copy_abs()
+
+    return rounded
 
 
-def ascii_lower(text: str) -> str:
-    """A to Z become a to z; every other letter stays.
+def double_rounded(value: float) -> float:
+    """The nearest whole number; halfway away from zero.
 
-    >>> ascii_lower("ÀB")
-    'Àb'
+    >>> double_rounded(-2.5), double_rounded(0.49999999999999994)
+    (-3.0, 0.0)
     """
-    return text.lower() if text.isascii() else text.translate(_LOWER)
+    if not math.isfinite(value):
+        return value
+    size = abs(value)
+    below = math.floor(size)
+    whole = below + (size - below >= 0.5)  # the difference is exact
+    return canonical_double(math.copysign(whole, value))
 
 
-def ascii_upper(text: str) -> str:
-    return text.upper() if text.isascii() else text.translate(_UPPER)
+# --- time ---
 
 
-def concatenate(*texts: str) -> str:
-    return "".join(texts)
+def beginning(unit: str, timestamp: bool) -> Callable[[Any], Any]:
+    """The function to the beginning of the year, month, … of a date or timestamp.
+
+    >>> beginning("week", timestamp=False)(datetime.date(2024, 3, 3))
+    datetime.date(2024, 2, 26)
+    """
+    if unit in ("hour", "minute", "second"):
+        below = {"hour": ("minute", "second"), "minute": ("second",)}.get(unit, ())
+        zeros = dict.fromkeys((*below, "microsecond"), 0)
+        return lambda moment: moment.replace(**zeros)
+    first = FIRST_DAYS[unit]
+    if not timestamp:
+        return first
+    return lambda moment: date_to_timestamp(first(moment.date()))
+
+
+FIRST_DAYS: Mapping[str, Callable[[datetime.date], datetime.date]] = {
+    "year": lambda date: date.replace(month=1, day=1),
+    "quarter": lambda date: date.replace(month=(date.month - 1) // 3 * 3 + 1, day=1),
+    "month": lambda date: date.replace(day=1),
+    "week": lambda date: date - datetime.timedelta(days=date.weekday()),
+    "day": lambda date: date,
+}
+
+
+# --- membership ---
+
+
+def one_of(options: Sequence[Value]) -> Callable[[Value], bool | None]:
+    """Whether a value is among these; unknown where it is not, and NULL is among them.
+
+    >>> one_of([1, 2])(3), one_of([1, None])(1), one_of([1, None])(3)
+    (False, True, None)
+    """
+    known = frozenset(option for option in options if option is not None)
+    otherwise = None if None in options else False
+    return lambda value: True if value in known else otherwise
+
+
+# --- text ---
 
 
 def like_matcher(pattern: str) -> Callable[[str], bool]:
@@ -365,27 +413,6 @@ def like_matcher(pattern: str) -> Callable[[str], bool]:
     if before:
         return lambda text: text.endswith(inner)
     return lambda text: text == inner
-
-
-@dataclass(frozen=True)
-class Function:
-    """What a named function takes, gives and does; each argument has one of the types taken."""
-
-    takes: tuple[Type, ...]
-    gives: Type
-    python: Callable[..., Value]
-    variadic: bool = False
-
-
-FUNCTIONS: Mapping[str, Function] = {
-    "lower": Function((VARCHAR,), VARCHAR, ascii_lower),
-    "upper": Function((VARCHAR,), VARCHAR, ascii_upper),
-    "length": Function((VARCHAR,), BIGINT, len),
-    "concat": Function((VARCHAR,), VARCHAR, concatenate, variadic=True),
-    "year": Function((DATE, TIMESTAMP), BIGINT, operator.attrgetter("year")),
-    "month": Function((DATE, TIMESTAMP), BIGINT, operator.attrgetter("month")),
-    "day": Function((DATE, TIMESTAMP), BIGINT, operator.attrgetter("day")),
-}
 
 
 # --- casts ---
@@ -422,6 +449,67 @@ def decimal_to_double(value: Decimal) -> float:
     return canonical_double(float(value))
 
 
+def bigint_of(text: str) -> int:
+    """The number that is written here, spaces around it aside. Raises ArithmeticError."""
+    number = int(_written(BIGINT, WHOLE, text))
+    if not BIGINT_MIN <= number <= BIGINT_MAX:
+        raise OverflowError(f"{text!r} needs more than 64 bits")
+    return number
+
+
+def double_of(text: str) -> float:
+    return canonical_double(float(_written(DOUBLE, DOUBLES, text)))
+
+
+def text_to_decimal(kind: DECIMAL) -> Callable[[str], Decimal]:
+    """What has more places than the type is rounded, halfway away from zero."""
+    unit = Decimal(1).scaleb(-kind.scale)
+
+    def decimal_of(text: str) -> Decimal:
+        number = Decimal(_written(kind, NUMBER, text))
+        if number and number.adjusted() >= kind.precision:
+            raise OverflowError(f"{text!r} does not fit {kind}")
+        return _fitting(kind, kind.units(number.quantize(unit, ROUND_HALF_UP, EXACT)))
+
+    return decimal_of
+
+
+def date_of(text: str) -> Value:
+    return _moment(DATE, _written(DATE, DAY, text), text)
+
+
+def timestamp_of(text: str) -> Value:
+    """A date, or a date and a time of day with at most six decimal places."""
+    found = _written(TIMESTAMP, MOMENT, text).replace(" ", "T")
+    day, _, clock = found.partition("T")
+    seconds, _, places = (clock or "00:00:00").partition(".")
+    return _moment(TIMESTAMP, f"{day}T{seconds}.{places:0<6}", text)
+
+
+def _moment(kind: Type, written: str, text: str) -> Value:
+    try:
+        return kind.from_json(written)
+    except RowError:
+        raise ArithmeticError(f"{text!r} is no {kind}") from None
+
+
+def _written(kind: Type, pattern: re.Pattern[str], text: str) -> str:
+    if pattern.fullmatch(inner := text.strip(" ")) is None:
+        raise ArithmeticError(f"{text!r} is no {kind}")
+    return inner
+
+
+WHOLE = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+DOUBLES = re.compile(rf"{NUMBER.pattern}|nan|[+-]?inf(inity)?", re.IGNORECASE)
+DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+MOMENT = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?")
+
+
+def boolean_to_text(value: bool) -> str:
+    return "true" if value else "false"
+
+
 CASTS: Mapping[tuple[Type, Type], Callable[[Any], Value]] = {
     (BIGINT, DOUBLE): float,
     (BIGINT, VARCHAR): str,
@@ -430,11 +518,17 @@ CASTS: Mapping[tuple[Type, Type], Callable[[Any], Value]] = {
     (DATE, VARCHAR): datetime.date.isoformat,
     (TIMESTAMP, DATE): datetime.datetime.date,
     (DOUBLE, BIGINT): double_to_bigint,
+    (BOOLEAN, VARCHAR): boolean_to_text,
+    (VARCHAR, BIGINT): bigint_of,
+    (VARCHAR, DOUBLE): double_of,
+    (VARCHAR, DATE): date_of,
+    (VARCHAR, TIMESTAMP): timestamp_of,
 }
 CASTS_ALLOWED = (
     "allowed are "
     + ", ".join(f"{source} to {target}" for source, target in CASTS)
-    + ", BIGINT to DECIMAL, DECIMAL to DOUBLE, DECIMAL to a DECIMAL of no smaller scale"
+    + ", BIGINT and VARCHAR to DECIMAL, DECIMAL to DOUBLE and VARCHAR, DECIMAL to a DECIMAL of no "
+    "smaller scale, DECIMAL without places to BIGINT (round it first)"
 )
 
 
@@ -443,8 +537,25 @@ def cast_function(source: Type, target: Type) -> Callable[[Any], Value] | None:
     if isinstance(target, DECIMAL):
         if source == BIGINT:
             return bigint_to_decimal(target)
+        if source == VARCHAR:
+            return text_to_decimal(target)
         if isinstance(source, DECIMAL) and source.scale <= target.scale and source != target:
             return decimal_to_decimal(target)
-    if isinstance(source, DECIMAL) and target == DOUBLE:
-        return decimal_to_double
+    if isinstance(source, DECIMAL):
+        return casts_of_decimal(source).get(target)
     return CASTS.get((source, target))
+
+
+def casts_of_decimal(source: DECIMAL) -> Mapping[Type, Callable[[Any], Value]]:
+    casts: dict[Type, Callable[[Any], Value]] = {
+        DOUBLE: decimal_to_double,
+        VARCHAR: lambda value: f"{value:f}",
+    }
+    return casts if source.scale else {**casts, BIGINT: decimal_to_bigint}
+
+
+def decimal_to_bigint(value: Decimal) -> int:
+    number = int(value)
+    if not BIGINT_MIN <= number <= BIGINT_MAX:
+        raise OverflowError(f"{value} needs more than 64 bits")
+    return number

@@ -1,17 +1,38 @@
-"""The operations that are written as a call: CAST, CASE, COALESCE, ARRAY and the functions."""
+"""The operations that are written as a call: CAST, CASE, COALESCE, IN, ARRAY and the functions."""
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from deltaproof.reference import scalar_closure as closure
 from deltaproof.reference.errors import SchemaError
+from deltaproof.reference.scalar_calls import FUNCTIONS, Function
 from deltaproof.reference.scalar_closure import Closure
-from deltaproof.reference.scalar_tree import Expr, Unary
-from deltaproof.reference.types import ARRAY, BOOLEAN, VARCHAR, Schema, Type
+from deltaproof.reference.scalar_tree import (
+    BINDS_AS_COMPARISON,
+    Comparison,
+    Expr,
+    Logic,
+    Unary,
+    text_in,
+)
+from deltaproof.reference.types import (
+    ARRAY,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DECIMAL,
+    DOUBLE,
+    TIMESTAMP,
+    VARCHAR,
+    Schema,
+    Type,
+    Value,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,18 +92,21 @@ class Cast(Unary):
 
 @dataclass(frozen=True, repr=False)
 class Call(Expr):
-    """A named function, NULL when an argument is NULL. `closure.FUNCTIONS` has the names."""
+    """A named function. `scalar_calls.FUNCTIONS` has the names, and says what they do."""
 
     function: str
     arguments: tuple[Expr, ...]
 
     def __post_init__(self) -> None:
-        known = closure.FUNCTIONS.get(self.function)
-        if known is None:
-            names = ", ".join(closure.FUNCTIONS)
+        if self.function not in FUNCTIONS:
+            names = ", ".join(FUNCTIONS)
             raise SchemaError(f"unknown function {self.function!r}: there are {names}")
-        if not self.arguments or (len(self.arguments) > 1 and not known.variadic):
-            raise SchemaError(f"{self.function} got {len(self.arguments)} arguments")
+        if not self.arguments:
+            raise SchemaError(f"{self.function} needs arguments: {self.known.takes}")
+
+    @property
+    def known(self) -> Function:
+        return FUNCTIONS[self.function]
 
     @property
     def operands(self) -> tuple[Expr, ...]:
@@ -91,26 +115,167 @@ class Call(Expr):
     def with_operands(self, operands: Sequence[Expr]) -> Expr:
         return Call(self.function, tuple(operands))
 
+    def argument_types(self, schema: Schema) -> list[Type]:
+        return [argument.type_in(schema) for argument in self.arguments]
+
     def type_in(self, schema: Schema) -> Type:
-        function = closure.FUNCTIONS[self.function]
-        for argument in self.arguments:
-            if (kind := argument.type_in(schema)) not in function.takes:
-                wanted = " or ".join(map(str, function.takes))
-                raise self.refusal(f"{self.function} needs {wanted}, got {kind}")
-        return function.gives
+        kinds = self.argument_types(schema)
+        result = self.known.result(kinds)
+        if result is None:
+            got = ", ".join(map(str, kinds))
+            raise self.refusal(f"{self.function} needs {self.known.takes}, got {got}")
+        return result
+
+    def nullable_in(self, schema: Schema) -> bool:
+        nullable = [argument.nullable_in(schema) for argument in self.arguments]
+        return {"strict": any(nullable), "skipped": all(nullable)}.get(self.known.nulls, True)
 
     def closure_in(self, schema: Schema) -> Closure:
-        python = closure.FUNCTIONS[self.function].python
+        python = self.known.python(self.argument_types(schema))
         operands = [argument.operand_in(schema) for argument in self.arguments]
-        if len(operands) == 1:
-            return closure.strict_one(python, operands[0])
-        return closure.strict_all(python, operands)
+        run = call_closure(python, operands, skips_nulls=self.known.nulls == "skipped")
+        return closure.guarded(run, self) if self.known.partial else run
 
     def to_json(self) -> list[Any]:
         return [self.function, *(argument.to_json() for argument in self.arguments)]
 
     def __str__(self) -> str:
         return f"{self.function.upper()}({', '.join(map(str, self.arguments))})"
+
+
+def call_closure(
+    python: Callable[..., Value], operands: Sequence[closure.Operand], skips_nulls: bool
+) -> Closure:
+    """The function of the operands: of all, or NULL when one of them is."""
+    if skips_nulls:
+        closures = [operand.closure for operand in operands]
+        return lambda row: python(*[each(row) for each in closures])
+    if len(operands) == 1:
+        return closure.strict_one(python, operands[0])
+    if len(operands) == 2:
+        return closure.strict_two(python, *operands)
+    return closure.strict_all(python, operands)
+
+
+@dataclass(frozen=True, repr=False)
+class Round(Unary):
+    """The nearest number with this many places after the point; halfway away from zero.
+
+    A DECIMAL to any number of places; a BIGINT and a DOUBLE to a whole number, as for a DOUBLE
+    like 2.675, which is below 2.675, engines differ in what they round.
+    """
+
+    places: int = 0
+
+    def __post_init__(self) -> None:
+        if type(self.places) is not int or not 0 <= self.places <= 38:
+            raise SchemaError(f"ROUND needs a number of places from 0 to 38, got {self.places!r}")
+
+    def type_in(self, schema: Schema) -> Type:
+        kind = self.operand.type_in(schema)
+        if isinstance(kind, DECIMAL):
+            if self.places >= kind.scale:
+                return kind
+            whole = kind.precision - kind.scale
+            return DECIMAL(min(38, whole + self.places + 1), self.places)
+        if kind not in (BIGINT, DOUBLE):
+            raise self.refusal(f"expected a number, got {kind}")
+        if self.places and kind == DOUBLE:
+            raise self.refusal(f"a DOUBLE is rounded to 0 places, got {self.places}: cast it first")
+        return kind
+
+    def closure_in(self, schema: Schema) -> Closure:
+        kind, operand = self.operand.type_in(schema), self.operand.operand_in(schema)
+        if isinstance(kind, DECIMAL) and self.places < kind.scale:
+            return closure.strict_one(closure.decimal_rounded(self.places), operand)
+        if kind == DOUBLE:
+            return closure.strict_one(closure.double_rounded, operand)
+        return operand.closure
+
+    def to_json(self) -> list[Any]:
+        return ["round", self.operand.to_json(), self.places]
+
+    def __str__(self) -> str:
+        return f"ROUND({self.operand}{f', {self.places}' if self.places else ''})"
+
+
+UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+DATE_UNITS = UNITS[:5]
+
+
+@dataclass(frozen=True, repr=False)
+class DateTrunc(Unary):
+    """The beginning of the year, quarter, … that a DATE or TIMESTAMP is in; weeks begin on Monday.
+
+    The result has the operand's type.
+    """
+
+    unit: str
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise SchemaError(f"DATE_TRUNC needs one of {', '.join(UNITS)}, got {self.unit!r}")
+
+    def type_in(self, schema: Schema) -> Type:
+        kind = self.operand.type_in(schema)
+        if kind == TIMESTAMP or (kind == DATE and self.unit in DATE_UNITS):
+            return kind
+        raise self.refusal(f"expected a TIMESTAMP, or a DATE and a day or more, got {kind}")
+
+    def closure_in(self, schema: Schema) -> Closure:
+        begin = closure.beginning(self.unit, self.operand.type_in(schema) == TIMESTAMP)
+        return closure.strict_one(begin, self.operand.operand_in(schema))
+
+    def to_json(self) -> list[Any]:
+        return ["date_trunc", self.operand.to_json(), self.unit]
+
+    def __str__(self) -> str:
+        return f"DATE_TRUNC('{self.unit}', {self.operand})"
+
+
+@dataclass(frozen=True, repr=False)
+class In(Expr):
+    """Whether a value is one of these: TRUE, or NULL where a comparison is NULL, else FALSE."""
+
+    operand: Expr
+    options: tuple[Expr, ...]
+
+    binds: ClassVar[int] = BINDS_AS_COMPARISON
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            raise SchemaError("IN needs at least one value")
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.operand, *self.options)
+
+    def with_operands(self, operands: Sequence[Expr]) -> Expr:
+        first, *options = operands
+        return In(first, tuple(options))
+
+    def comparisons(self) -> list[Expr]:
+        return [Comparison("=", self.operand, option) for option in self.options]
+
+    def type_in(self, schema: Schema) -> Type:
+        for each in self.comparisons():
+            each.type_in(schema)
+        return BOOLEAN
+
+    def closure_in(self, schema: Schema) -> Closure:
+        operand = self.operand.operand_in(schema)
+        options = [option.operand_in(schema) for option in self.options]
+        if all(option.constant for option in options):
+            values = [option.constant[0] for option in options]
+            return closure.strict_one(closure.one_of(values), operand)
+        either = functools.reduce(lambda a, b: Logic("OR", a, b), self.comparisons())
+        return either.closure_in(schema)
+
+    def to_json(self) -> list[Any]:
+        return ["in", *(each.to_json() for each in self.operands)]
+
+    def __str__(self) -> str:
+        return f"{text_in(self.operand, self.binds + 1)} IN ({', '.join(map(str, self.options))})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from deltaproof.reference.errors import CaseError, RowError, SchemaError
-from deltaproof.reference.scalar_closure import FUNCTIONS
-from deltaproof.reference.scalar_functions import ArrayOf, Call, Case, Cast, Coalesce, Substring
+from deltaproof.reference.scalar_calls import FUNCTIONS
+from deltaproof.reference.scalar_functions import (
+    ArrayOf,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    DateTrunc,
+    In,
+    Round,
+    Substring,
+)
 from deltaproof.reference.scalar_tree import (
     Arithmetic,
     ColumnRef,
@@ -69,6 +79,13 @@ def _read(value: Any, where: str) -> Expr:
             return Like(part(1), pattern)
         case ["substring", _, start, count]:
             return Substring(part(1), start, count)
+        case ["round", _, places]:
+            return Round(part(1), places)
+        case ["date_trunc", _, str(unit)]:
+            return DateTrunc(part(1), unit)
+        case ["in", _, _, *_]:
+            operand, *options = parts()
+            return In(operand, tuple(options))
         case ["cast", _, str(name)]:
             return Cast(part(1), parse_type(name))
         case ["coalesce", *_]:

@@ -11,7 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
-from deltaproof.reference.scalar_functions import ArrayOf, Call, Case, Cast, Coalesce, Substring
+from deltaproof.reference.scalar_functions import (
+    DATE_UNITS,
+    UNITS,
+    ArrayOf,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    DateTrunc,
+    In,
+    Substring,
+)
 from deltaproof.reference.scalar_tree import (
     Arithmetic,
     ColumnRef,
@@ -90,7 +101,10 @@ def sample_predicate(random: Random, schema: Schema, depth: int = 2) -> Expr:
     other = sample_expression(random, schema, column.type, 0)
     if other == operand:
         other = Literal(column.type, sample_value(random, column.type))
-    if choice < 0.8:
+    if choice < 0.76:
+        options = {other, Literal(column.type, sample_value(random, column.type))}
+        return In(operand, tuple(sorted(options, key=str)))
+    if choice < 0.82:
         return Distinct(pick(random, ("IS DISTINCT FROM", "IS NOT DISTINCT FROM")), operand, other)
     return Comparison(pick(random, COMPARISONS), operand, other)
 
@@ -168,6 +182,22 @@ def _call(function: str, *takes: Type) -> Callable[[Random, Inner], Expr]:
     return lambda random, inner: Call(function, tuple(map(inner, takes)))
 
 
+def _with_small(
+    function: str, takes: Type, small: Sequence[Value], kind: Type = BIGINT
+) -> Callable[[Random, Inner], Expr]:
+    """A call whose second argument is one of a few literals."""
+    return lambda random, inner: Call(function, (inner(takes), Literal(kind, pick(random, small))))
+
+
+def _trunc(kind: Type, units: Sequence[str]) -> Callable[[Random, Inner], Expr]:
+    return lambda random, inner: DateTrunc(inner(kind), pick(random, units))
+
+
+def _replace(random: Random, inner: Inner) -> Expr:
+    old, new = (Literal(VARCHAR, pick(random, ("a", "b", "ab", ""))) for _ in range(2))
+    return Call("replace", (inner(VARCHAR), old, new))
+
+
 def _cast(source: Type, target: Type) -> Callable[[Random, Inner], Expr]:
     return lambda random, inner: Cast(inner(source), target)
 
@@ -183,6 +213,13 @@ OPERATIONS: Mapping[Type, Sequence[Callable[[Random, Inner], Expr]]] = {
         _call("year", DATE),
         _call("month", TIMESTAMP),
         _call("day", DATE),
+        _call("hour", TIMESTAMP),
+        _call("abs", BIGINT),
+        _call("sign", BIGINT),
+        _call("greatest", BIGINT, BIGINT),
+        _call("least", BIGINT, BIGINT, BIGINT),
+        _call("epoch_days", DATE),
+        _call("position", VARCHAR, VARCHAR),
     ),
     DOUBLE: (
         _double_arithmetic,
@@ -190,6 +227,9 @@ OPERATIONS: Mapping[Type, Sequence[Callable[[Random, Inner], Expr]]] = {
         lambda random, inner: Negative(inner(DOUBLE)),
         lambda random, inner: Arithmetic("/", inner(BIGINT), Literal(BIGINT, 4)),
         _cast(BIGINT, DOUBLE),
+        _call("abs", DOUBLE),
+        # not FLOOR, CEIL, ROUND: they make a 1 of the least error in an engine's sum
+        _call("greatest", DOUBLE, DOUBLE),
     ),
     VARCHAR: (
         _call("lower", VARCHAR),
@@ -198,9 +238,22 @@ OPERATIONS: Mapping[Type, Sequence[Callable[[Random, Inner], Expr]]] = {
         lambda random, inner: Substring(inner(VARCHAR), 1 + _below(random, 2), _below(random, 3)),
         _cast(BIGINT, VARCHAR),
         _cast(DATE, VARCHAR),
+        _call("trim", VARCHAR),
+        _call("least", VARCHAR, VARCHAR),
+        _with_small("right", VARCHAR, (1, 2)),
+        _replace,
     ),
-    DATE: (_cast(TIMESTAMP, DATE),),
-    TIMESTAMP: (_cast(DATE, TIMESTAMP),),
+    DATE: (
+        _cast(TIMESTAMP, DATE),
+        _with_small("add_days", DATE, (-1, 1, 31)),
+        _with_small("add_months", DATE, (-1, 1, 12)),
+        _trunc(DATE, DATE_UNITS),
+    ),
+    TIMESTAMP: (
+        _cast(DATE, TIMESTAMP),
+        _with_small("add_micros", TIMESTAMP, (-1, 3_600_000_000)),
+        _trunc(TIMESTAMP, UNITS),
+    ),
 }
 
 

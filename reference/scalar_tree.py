@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from deltaproof.reference import scalar_closure as closure
 from deltaproof.reference.errors import RowError, SchemaError
@@ -47,6 +47,8 @@ class Expr(ABC):
     A subclass says its operands, its type, whether it may be NULL, its closure, its text and
     its JSON. Every other method follows from those.
     """
+
+    binds: ClassVar[int] = 9  # how strongly its text holds together, for `text_in`
 
     @property
     @abstractmethod
@@ -327,9 +329,9 @@ class Binary(Expr):
         return [self.symbol.lower(), self.left.to_json(), self.right.to_json()]
 
     def __str__(self) -> str:
-        binds = _binds(self)
-        left = _text(self.left, binds + isinstance(self, Comparison | Distinct))
-        return f"{left} {self.symbol} {_text(self.right, binds + 1)}"
+        binds = binding(self)
+        left = text_in(self.left, binds + isinstance(self, Comparison | Distinct))
+        return f"{left} {self.symbol} {text_in(self.right, binds + 1)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -357,7 +359,7 @@ class Arithmetic(Binary):
 
     BIGINT / BIGINT is DOUBLE, both sides cast first. % is for BIGINT and truncates toward zero.
     DECIMALs need not have the same precision and scale: + - * are exact, in the type of the SQL
-    standard that loses no digit.
+    standard that loses no digit, or of 38 digits, where a result that needs more is an error.
     """
 
     def type_in(self, schema: Schema) -> Type:
@@ -375,12 +377,10 @@ class Arithmetic(Binary):
 
     def _decimal(self, left: DECIMAL, right: DECIMAL) -> DECIMAL:
         if self.symbol == "*":
-            precision, scale = left.precision + right.precision + 1, left.scale + right.scale
-            if precision > 38:
-                raise self.refusal(
-                    f"{left} * {right} needs {precision} digits of at most 38: cast first"
-                )
-            return DECIMAL(precision, scale)
+            scale = left.scale + right.scale
+            if scale > 38:
+                raise self.refusal(f"{left} * {right} has {scale} decimal places of at most 38")
+            return DECIMAL(min(38, left.precision + right.precision + 1), scale)
         scale = max(left.scale, right.scale)
         whole = max(left.precision - left.scale, right.precision - right.scale)
         return DECIMAL(min(38, whole + scale + 1), scale)
@@ -479,7 +479,7 @@ class Negative(Unary):
         return ["neg", self.operand.to_json()]
 
     def __str__(self) -> str:
-        return f"-{_text(self.operand, _binds(self) + 1)}"
+        return f"-{text_in(self.operand, binding(self) + 1)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -497,7 +497,7 @@ class Not(Unary):
         return ["not", self.operand.to_json()]
 
     def __str__(self) -> str:
-        return f"NOT {_text(self.operand, _binds(self))}"
+        return f"NOT {text_in(self.operand, binding(self))}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -523,7 +523,7 @@ class IsNull(Unary):
         return ["is not null" if self.negated else "is null", self.operand.to_json()]
 
     def __str__(self) -> str:
-        operand = _text(self.operand, _binds(self) + 1)
+        operand = text_in(self.operand, binding(self) + 1)
         return f"{operand} IS NOT NULL" if self.negated else f"{operand} IS NULL"
 
 
@@ -549,7 +549,7 @@ class Like(Unary):
         return ["like", self.operand.to_json(), self.pattern]
 
     def __str__(self) -> str:
-        return f"{_text(self.operand, _binds(self) + 1)} LIKE {quoted(self.pattern)}"
+        return f"{text_in(self.operand, binding(self) + 1)} LIKE {quoted(self.pattern)}"
 
 
 # --- text and literals ---
@@ -565,7 +565,10 @@ def quoted(text: str) -> str:
     return f"'{doubled}'"
 
 
-def _binds(expression: Expr) -> int:
+BINDS_AS_COMPARISON = 4
+
+
+def binding(expression: Expr) -> int:
     """How strongly the printed operation holds its operands; a name or a call strongest."""
     match expression:
         case Logic(symbol="OR"):
@@ -575,7 +578,7 @@ def _binds(expression: Expr) -> int:
         case Not():
             return 3
         case Comparison() | Distinct() | IsNull() | Like():
-            return 4
+            return BINDS_AS_COMPARISON
         case Arithmetic(symbol="+" | "-"):
             return 5
         case Arithmetic():
@@ -585,12 +588,12 @@ def _binds(expression: Expr) -> int:
         case Literal(value=int() | float() | Decimal() as value) if str(value).startswith("-"):
             return 7
         case _:
-            return 9
+            return expression.binds
 
 
-def _text(expression: Expr, at_least: int) -> str:
+def text_in(expression: Expr, at_least: int) -> str:
     """The text, in parentheses where its surroundings hold an operand more strongly."""
-    return str(expression) if _binds(expression) >= at_least else f"({expression})"
+    return str(expression) if binding(expression) >= at_least else f"({expression})"
 
 
 def literal_of(value: Any) -> Literal:

@@ -21,11 +21,12 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from deltaproof.conformance.adapter import CAPABILITIES, Observed
+from deltaproof.conformance.adapter import Observed
 from deltaproof.conformance.adapters.pool import Pool
 from deltaproof.conformance.adapters.recompute import (
     Change,
     RecomputeSession,
+    capabilities_in,
     copies,
     deltas_of,
     refusal,
@@ -60,7 +61,6 @@ except ImportError as error:
         f"backend duckdb: {error.name} is not installed: pip install 'deltaproof[duckdb]'"
     ) from error
 
-LACKS = ("negate", "weights.signed", "restart")
 SETTINGS = (
     "SET threads = 2",
     "SET enable_progress_bar = false",
@@ -91,10 +91,10 @@ class DuckDBBackend:
     """
 
     name = "duckdb"
-    capabilities = CAPABILITIES - set(LACKS)
     tolerance = 1e-9  # a sum of doubles is rounded at every step
 
     def __init__(self) -> None:
+        self.capabilities = capabilities_in("duckdb")
         self.engines: Pool[Engine] = Pool()
 
     def describe(self) -> str:

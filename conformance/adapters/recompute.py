@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from random import Random
 from typing import Generic, Protocol, TypeVar
 
+from deltaproof.conformance.adapter import CAPABILITIES, type_capability
 from deltaproof.conformance.adapters.rows import Rows
 from deltaproof.conformance.case import Tick
 from deltaproof.reference.errors import (
@@ -24,9 +27,23 @@ from deltaproof.reference.errors import (
     UsageError,
     WeightError,
 )
-from deltaproof.reference.query import Query
-from deltaproof.reference.sql import to_sql
-from deltaproof.reference.types import Row, Schema
+from deltaproof.reference.operator import Operator, Pairing
+from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.query import Query, Table, apply
+from deltaproof.reference.scalar_tree import Literal
+from deltaproof.reference.sql import expression_sql, sql_type, to_sql
+from deltaproof.reference.types import (
+    ARRAY,
+    BIGINT,
+    DECIMAL,
+    DOUBLE,
+    NAN,
+    SIMPLE_TYPES,
+    Column,
+    Row,
+    Schema,
+    Type,
+)
 from deltaproof.reference.zset import ZSet
 
 MOST_COPIES = 100_000  # of one row in one delta: a bag writes every copy down
@@ -44,6 +61,73 @@ def refusal(query: Query, dialect: str) -> str | None:
     except SchemaError as error:
         return str(error)
     return None
+
+
+NOT_OF_BAGS = frozenset(("weights.signed", "restart"))
+ATTEMPTS = 300  # instances of an operator, among which are all that it can be
+
+
+@cache
+def capabilities_in(dialect: str) -> frozenset[str]:
+    """What a database of bags can do: what its dialect has types and words for.
+
+    An operator's capability is there when one of its random instances is printed.
+
+    >>> sorted(CAPABILITIES - capabilities_in("duckdb") - NOT_OF_BAGS)
+    ['delay', 'differentiate', 'integrate', 'negate', 'per_group']
+    """
+    kinds = [
+        kind for kind in (*SIMPLE_TYPES, DECIMAL(20, 2), ARRAY(BIGINT)) if typed(kind, dialect)
+    ]
+    said = {type_capability(kind) for kind in kinds}
+    if attempt(lambda: expression_sql(Literal(DOUBLE, NAN), Schema(()), dialect)):
+        said.add("value.nan")
+    for operator in OPERATORS:
+        said |= said_capabilities(operator, kinds, dialect)
+    return (CAPABILITIES - NOT_OF_BAGS) & said
+
+
+def typed(kind: Type, dialect: str) -> bool:
+    return attempt(lambda: sql_type(kind, dialect))
+
+
+def attempt(say: Callable[[], object]) -> bool:
+    """Whether the printer does not refuse it."""
+    try:
+        say()
+    except SchemaError:
+        return False
+    return True
+
+
+def said_capabilities(operator: type[Operator], kinds: Sequence[Type], dialect: str) -> set[str]:
+    """The capabilities of an operator that this dialect has words for."""
+    random, found = Random(operator.name), set[str]()
+    for _ in range(ATTEMPTS):
+        if found.issuperset(operator.all_capabilities()):
+            break
+        inputs = sample_inputs(operator, [*random.choices(kinds, k=3), BIGINT])
+        instance = operator.sample(random, *[each.schema for each in inputs])
+        if instance is None or not instance.lifted or found.issuperset(instance.capabilities()):
+            continue
+        query = apply(instance, *inputs)
+        if refusal(query, dialect) is None:
+            found.update(query.capabilities())
+    return found
+
+
+def sample_inputs(operator: type[Operator], kinds: Sequence[Type]) -> list[Table]:
+    """Tables of such columns that the operator takes together."""
+
+    def rows(name: str, prefix: str) -> Table:
+        columns = (Column(f"{prefix}{n}", kind) for n, kind in enumerate(kinds))
+        return Table(name, Schema(tuple(columns)))
+
+    if operator.arity == 1:
+        return [rows("a", "x")]
+    if operator.pairing is Pairing.CLOCK:
+        return [rows("a", "x"), Table("now", Schema.parse("now BIGINT"))]
+    return [rows("a", "x"), rows("b", "x" if operator.pairing is Pairing.SAME_TYPES else "y")]
 
 
 def deltas_of(tables: Mapping[str, Schema], tick: Tick) -> Iterator[tuple[str, ZSet]]:

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from deltaproof.conformance.adapter import CAPABILITIES
 from deltaproof.conformance.adapters.pool import Pool
-from deltaproof.conformance.adapters.recompute import Change, RecomputeSession, refusal
+from deltaproof.conformance.adapters.recompute import (
+    Change,
+    RecomputeSession,
+    capabilities_in,
+    refusal,
+)
 from deltaproof.conformance.adapters.rows import Reader, Rows, read_double
 from deltaproof.reference.errors import BackendError, RowError
 from deltaproof.reference.query import Query
 from deltaproof.reference.sql import sql_type, to_sql
 from deltaproof.reference.types import BOOLEAN, DATE, DOUBLE, TIMESTAMP, Row, Schema, Type, Value
-
-LACKS = ("negate", "type.decimal", "type.array", "value.nan", "weights.signed", "restart")
 
 
 class SqliteBackend:
@@ -37,10 +39,10 @@ class SqliteBackend:
     """
 
     name = "sqlite"
-    capabilities = CAPABILITIES - set(LACKS)
     tolerance = 1e-9  # a sum of doubles is rounded at every step
 
     def __init__(self) -> None:
+        self.capabilities = capabilities_in("sqlite")
         self.databases: Pool[SqliteDatabase] = Pool()
 
     def describe(self) -> str:

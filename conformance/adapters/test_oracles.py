@@ -17,7 +17,14 @@ from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import applicable_kinds, shapes, take_cases
 from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.judge import Difference, Judge, Oracle, run_case, run_cases
-from deltaproof.reference.errors import BackendError, DeltaproofError, SchemaError, TickError
+from deltaproof.conformance.suite import supports
+from deltaproof.reference.errors import (
+    BackendError,
+    DeltaproofError,
+    EvaluationError,
+    SchemaError,
+    TickError,
+)
 from deltaproof.reference.query import Query, avg, count, max_, min_, sum_, table
 from deltaproof.reference.scalar import array, case, cast, coalesce, col, lit, lower, year
 from deltaproof.reference.types import DATE, DOUBLE, NAN, VARCHAR, Row, Schema
@@ -198,15 +205,23 @@ def test_the_batch_form_of_duckdb_observes_what_its_sessions_observe() -> None:
         assert run_cases(duckdb, cases) == [run_case(duckdb, each) for each in cases]
 
 
+def has_value(case_: Case) -> bool:
+    try:
+        Oracle(case_.query).expected(case_)
+    except EvaluationError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(("name", "number"), [("reference", 60), ("sqlite", 60), ("duckdb", 60)])
 def test_random_cases_agree(name: str, number: int) -> None:
     backend = BACKENDS[name]
     judged = 0
     for shape in islice(shapes(20130101), number):
-        if not shape.needs <= backend.capabilities:
+        if not supports(backend, shape):
             continue
         kinds = applicable_kinds(shape, list(KINDS), backend.capabilities)
-        cases = take_cases(shape, kinds, 15)
+        cases = [each for each in take_cases(shape, kinds, 15) if has_value(each)]
         for case_, observed in zip(cases, run_cases(backend, cases), strict=True):
             assert checked(case_, backend, observed) is None, case_.text()
             judged += 1
