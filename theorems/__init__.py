@@ -5,9 +5,12 @@ comes with a wrong variant that it refutes.
     registry          a theorem is a function, with its wrong variants
     streams, zsets    time and finite support, by induction
     sums              sums over tables of any size are linear
+    linear            operators that remember, and what may be fused
+    grouped           any function of a group changes only with the group
     operators/        increment = D ∘ meaning ∘ I, one file per operator
     ztransform        the same circuits as fractions, with sympy
     symbolic, forking the reference's code on weights that stand for every integer
+    circuit, planner  the same for whole queries
     laws              the laws of `properties`, run the same way
     admitted          what is claimed and not proved
     library           the catalogue

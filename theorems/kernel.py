@@ -10,7 +10,7 @@ conservative by construction, and equations in any abelian group.
     wf_induct    the same, with the claim at chosen smaller terms
     assume       a formula follows from itself; `discharge` takes it back as an antecedent
     inst, gen    for all: elimination, introduction
-    both         several theorems as one
+    both, parts  several theorems as one, and back
     define       a new symbol, equal to a term
     recursive    a new symbol, by primitive recursion on a datatype
     axiom        what is assumed: found again by `axioms`, printed with every proof
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, replace
+from functools import cache
 from itertools import count
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -41,7 +42,7 @@ Sort: TypeAlias = Any
 Symbol: TypeAlias = Any
 
 EFFORT = 1_000_000  # z3 resource units for a goal; all proofs here together need five times that
-VACUITY_EFFORT = 20_000  # for the hypotheses alone, where "unknown" is a fair answer
+VACUITY_EFFORT = 10_000  # for the hypotheses alone, where "unknown" is a fair answer
 
 _KEY = object()
 _numbers = count()
@@ -305,6 +306,20 @@ def both(name: str, *thms: Thm) -> Thm:
     return _rule(name, z3.And(*[thm.formula for thm in thms]), thms)
 
 
+def parts(thm: Thm) -> tuple[Thm, ...]:
+    """The theorems that `both` made one. Raises ProofError for any other theorem."""
+    formula = thm.formula
+    if not (z3.is_and(formula) and len(thm.rests_on) == formula.num_args()):
+        raise ProofError(f"{thm.name}: not made of several theorems")
+    if not all(map(_same_formula, thm.rests_on, formula.children())):
+        raise ProofError(f"{thm.name}: not made of several theorems")
+    return thm.rests_on
+
+
+def _same_formula(thm: Thm, formula: Formula) -> bool:
+    return bool(thm.formula.eq(formula))
+
+
 def prove_for_all(
     name: str,
     constants: Sequence[Term],
@@ -319,16 +334,21 @@ def prove_for_all(
 
 def _check_arbitrary(thm: Thm, constants: Sequence[Term]) -> None:
     """Raises ProofError unless the constants are fresh to the axioms and assumptions used."""
-    spoken_of = [(each.name, each.formula) for each in everything_under(thm) if each.kind != "rule"]
-    spoken_of += [(f"assumption {formula}", formula) for formula in thm.assumptions]
-    for where, formula in spoken_of:
-        for constant in constants:
-            if _occurs(constant, formula):
-                raise ProofError(f"{thm.name}: {constant} is not arbitrary, see {where}")
+    for constant in constants:
+        for each in everything_under(thm):
+            if each.kind != "rule" and constant.get_id() in _terms_of(each):
+                raise ProofError(f"{thm.name}: {constant} is not arbitrary, see {each.name}")
+        for formula in thm.assumptions:
+            if _among(constant, subterms(formula)):
+                raise ProofError(
+                    f"{thm.name}: {constant} is not arbitrary, see assumption {formula}"
+                )
 
 
-def _occurs(constant: Term, formula: Formula) -> bool:
-    return _among(constant, subterms(formula))
+@cache
+def _terms_of(thm: Thm) -> frozenset[int]:
+    """All terms in the formula, by z3's numbers: equal terms have one, as long as they live."""
+    return frozenset(each.get_id() for each in subterms(thm.formula))
 
 
 def subterms(term: Term) -> Iterator[Term]:

@@ -13,7 +13,7 @@ Everything is proved for any abelian group, any function f or Q and all ticks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import z3
@@ -216,6 +216,16 @@ def stream_group_of(streams: Streams) -> Thm:
     )
 
 
+@cache
+def group_of_streams(streams: Streams) -> Group:
+    """The streams over a group as a group, for equations between whole streams."""
+    add, neg, zero = streams.add, streams.neg, streams.zero
+    laws = group_laws(streams.sort, add, neg, zero)
+    proofs = stream_group_of(streams).rests_on
+    stated = [prove(each.name, law, [each]) for each, law in zip(proofs, laws, strict=True)]
+    return Group(streams.sort, add, neg, zero, both("streams are a group", *stated))
+
+
 def integral_of_absolute_values() -> Counterexample:
     s0, r0 = z3.Ints("s0 r0")
     claim = z3.Abs(s0 + r0) == z3.Abs(s0) + z3.Abs(r0)
@@ -236,9 +246,35 @@ def difference_to_a_fixed_value() -> Counterexample:
 )
 def integrate_linear() -> Thm:
     streams = any_streams("A")
-    add, z, D, I = streams.add, streams.z, streams.D, streams.I  # noqa: E741  # the integral
+    laws = (differential_laws, integral_laws, delay_laws)
+    return both("D, I and z are linear and time-invariant", *[one(streams) for one in laws])
+
+
+@cache
+def delay_laws(streams: Streams) -> Thm:
+    """∀ s r. z(s + r) = z(s) + z(r)."""
+    add, z, s, r = streams.add, streams.z, streams.stream("s"), streams.stream("r")
+    return gen(streams.equal("z(s + r) = z(s) + z(r)", z(add(s, r)), add(z(s), z(r))), s, r)
+
+
+@cache
+def differential_laws(streams: Streams) -> Thm:
+    """∀ s r. D(s + r) = D(s) + D(r), and ∀ s. D(z(s)) = z(D(s))."""
+    add, z, D, equal = streams.add, streams.z, streams.D, streams.equal
     s, r = streams.stream("s"), streams.stream("r")
-    unrolled = gen(streams.equal("I(s) = s + z(I(s))", I(s), add(s, z(I(s)))), s)
+    return both(
+        "D is linear and time-invariant",
+        gen(equal("D(s + r) = D(s) + D(r)", D(add(s, r)), add(D(s), D(r))), s, r),
+        gen(equal("D(z(s)) = z(D(s))", D(z(s)), z(D(s))), s),
+    )
+
+
+@cache
+def integral_laws(streams: Streams) -> Thm:
+    """∀ s r. I(s + r) = I(s) + I(r), and ∀ s. I(z(s)) = z(I(s))."""
+    add, z, I, equal = streams.add, streams.z, streams.I, streams.equal  # noqa: E741  # the integral
+    s, r = streams.stream("s"), streams.stream("r")
+    unrolled = gen(equal("I(s) = s + z(I(s))", I(s), add(s, z(I(s)))), s)
 
     def integral_so_far(case: Case) -> list[Thm]:
         """I(s)[n] = s[n] + z(I(s))[n], for the case of the tick after n."""
@@ -251,13 +287,9 @@ def integrate_linear() -> Thm:
             for tick in case.arguments
         ]
 
-    equal = streams.equal
     return both(
-        "D, I and z are linear and time-invariant",
-        gen(equal("D(s + r) = D(s) + D(r)", D(add(s, r)), add(D(s), D(r))), s, r),
+        "I is linear and time-invariant",
         gen(equal("I(s + r) = I(s) + I(r)", I(add(s, r)), add(I(s), I(r))), s, r),
-        gen(equal("z(s + r) = z(s) + z(r)", z(add(s, r)), add(z(s), z(r))), s, r),
-        gen(equal("D(z(s)) = z(D(s))", D(z(s)), z(D(s))), s),
         gen(equal("I(z(s)) = z(I(s))", I(z(s)), z(I(s)), integral_so_far), s),
     )
 
@@ -481,27 +513,48 @@ def step_increment(
 
     From `agrees`, ∀ a d. step(a, d) = Q(a + d) - Q(a), and `empty`, Q(0) = 0.
     """
-    at, plus, minus = source.at, source.group.add, target.group.sub
-    lifted = target.lift(name, query, source)
-    stepped = target.lift(f"{name} step", step, source, source)
-    d = source.stream("d")
-    integral = source.I(d)
+    return steps_increment(name, [source], target, query, step, agrees, empty)
+
+
+def steps_increment(
+    name: str,
+    sources: Sequence[Streams],
+    target: Streams,
+    query: Callable[..., Term],
+    step: Callable[..., Term],
+    agrees: Thm,
+    empty: Thm,
+) -> Thm:
+    """∀ da db …. D(↑Q(I(da), I(db), …)) = ↑step(z(I(da)), z(I(db)), …, da, db, …).
+
+    From `agrees`, ∀ a b … da db …. step(a, b, …, da, db, …) = Q(a + da, b + db, …) - Q(a, b, …),
+    and `empty`, Q(0, 0, …) = 0.
+    """
+    minus = target.group.sub
+    lifted = target.lift(name, query, *sources)
+    stepped = target.lift(f"{name} step", step, *sources, *sources)
+    deltas = [each.stream(f"d{number}") for number, each in enumerate(sources)]
+    integrals = [each.I(d) for each, d in zip(sources, deltas, strict=True)]
 
     def facts(case: Case) -> list[Thm]:
-        before = source.group.zero
-        for tick in case.arguments:
-            before = at(integral, tick)
-        change, now = at(d, case.term), at(integral, case.term)
-        delayed = at(source.z(integral), case.term)
-        unfolded = unfold([source.space], now, delayed)
-        nothing = certificate("0 + d = d", source.group, plus(source.group.zero, change) == change)
-        goal = step(delayed, change) == minus(query(now), query(before))
-        known = [*unfolded, nothing, inst(agrees, before, change)]
+        before, now, change, delayed, known = [], [], [], [], []
+        for source, d, integral in zip(sources, deltas, integrals, strict=True):
+            zero, d_now = source.group.zero, source.at(d, case.term)
+            before.append(source.at(integral, case.arguments[0]) if case.arguments else zero)
+            now.append(source.at(integral, case.term))
+            change.append(d_now)
+            delayed.append(source.at(source.z(integral), case.term))
+            known += unfold([source.space], now[-1], delayed[-1])
+            neutral = source.group.add(zero, d_now) == d_now
+            known.append(certificate("0 + d = d", source.group, neutral))
+        goal = step(*delayed, *change) == minus(query(*now), query(*before))
+        known.append(inst(agrees, *before, *change))
         return [prove(f"{case.name}: one step", goal, known), empty]
 
     label = f"D({name}(I(d))) = step(zI(d), d)"
-    right = stepped(source.z(integral), d)
-    return gen(target.equal(label, target.D(lifted(integral)), right, facts), d)
+    delays = [each.z(integral) for each, integral in zip(sources, integrals, strict=True)]
+    right = stepped(*delays, *deltas)
+    return gen(target.equal(label, target.D(lifted(*integrals)), right, facts), *deltas)
 
 
 def increment_from_before_the_first_tick() -> Counterexample:

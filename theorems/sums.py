@@ -19,6 +19,7 @@ import z3
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
+    Formula,
     FunctionSpace,
     Term,
     Thm,
@@ -109,6 +110,14 @@ class LinearMaps:
     def total(self, entries: Term) -> Term:
         """S: what row y weighs in the sum of the images f, for an arbitrary f and y."""
         return self.target.lists.W(self.apply_entries(entries, self.f), self.y)
+
+    def total_of(self, entries: Term, images: Term, row: Term) -> Term:
+        """S for these images, at this row."""
+        return self.target.lists.W(self.apply_entries(entries, images), row)
+
+    def totals_for(self, images: Term, row: Term) -> tuple[Thm, ...]:
+        """The two equations of `totals`, for these images at this row."""
+        return tuple(inst(gen(each, self.f, self.y), images, row) for each in self.totals)
 
     def contribution(self, row: Term, weight: Term) -> Term:
         """What a row of this weight adds to y."""
@@ -362,6 +371,127 @@ class LinearMaps:
 @cache
 def linear_maps(source: ZSets, target: ZSets) -> LinearMaps:
     return LinearMaps(source, target)
+
+
+class ComposedMaps:
+    """Linear maps of linear maps: A → B → C is the linear map with the images of images."""
+
+    def __init__(self, first: LinearMaps, second: LinearMaps, whole: LinearMaps) -> None:
+        self.first, self.second, self.whole = first, second, whole
+        self.of = whole.images.define(
+            "images of images",
+            [first.images.sort, second.images.sort],
+            lambda k, f, g: second.apply_entries(first.images.at(f, k), g),
+        )
+
+    def theorem(self) -> Thm:
+        """∀ f g a. apply(g, apply(f, a)) = apply(images of images, a)."""
+        first, second, whole = self.first, self.second, self.whole
+        f, g, y, a = first.f, z3.Const("g", second.images.sort), whole.y, first.source.a
+        both_images = self.of(f, g)
+        inner, outer = first.apply(f, a), first.source.entries(a)
+        listed = first.apply_entries(outer, f)
+        known = [
+            second.applied(g, inner, y),
+            whole.applied(both_images, a, y),
+            inst(self._same_totals(), f, g, y, outer),
+            self._presented(inner, listed, f, a, g, y),
+        ]
+        target = whole.target
+        goal = target.weight(second.apply(g, inner), y) == target.weight(
+            whole.apply(both_images, a), y
+        )
+        everywhere = prove_for_all("at every row", [y], goal, known)
+        left, right = second.apply(g, inner), whole.apply(both_images, a)
+        same = prove(
+            "apply(g, apply(f, a)) = apply(images of images, a)",
+            left == right,
+            [inst(target.extensional, left, right), everywhere],
+        )
+        return gen(same, f, g, a)
+
+    def _presented(self, inner: Term, listed: Term, f: Term, a: Term, g: Term, y: Term) -> Thm:
+        """The sum over apply(f, a) is that over the list which presents it."""
+        first, second = self.first, self.second
+        middle = first.target
+        x = second.source.lists.x
+        entries = middle.entries(inner)
+        weights = prove_for_all(
+            "the entries of apply(f, a) weigh what its list does",
+            [x],
+            middle.lists.W(entries, x) == middle.lists.W(listed, x),
+            [first.apply.unfold(f, a), middle.presented],
+            patterns=[middle.lists.W(entries, x)],
+        )
+        same = inst(gen(second.same, second.f, second.y), g, y)
+        goal = second.total_of(entries, g, y) == second.total_of(listed, g, y)
+        return prove("the same sum", goal, [inst(same, entries, listed), weights])
+
+    def _same_totals(self) -> Thm:
+        """∀ f g y l. S(sum of the images f over l, g) = S(l, images of images), at row y."""
+        first, second, whole = self.first, self.second, self.whole
+        f, g, y = first.f, z3.Const("g", second.images.sort), whole.y
+        composed = self.of(f, g)
+        scaled = self._scaled()
+
+        def total(entries: Term) -> Term:
+            return second.total_of(first.apply_entries(entries, f), g, y)
+
+        def claim(entries: Term) -> Formula:
+            return total(entries) == whole.total_of(entries, composed, y)
+
+        def facts(case: Case) -> list[Thm]:
+            if not case.arguments:
+                empty = first.apply_entries.unfold(case.term, f)
+                return [empty, *second.totals_for(g, y)[:1], *whole.totals_for(composed, y)[:1]]
+            k, w, rest = case.arguments
+            image = first.images.at(f, k)
+            piece = first.scale(image, w)
+            joined = inst(
+                gen(gen(second.total_joined, second.source.lists.m), second.f, second.y),
+                g, y, first.apply_entries(rest, f), piece,
+            )  # fmt: skip
+            return [
+                first.apply_entries.unfold(case.term, f),
+                joined,
+                inst(scaled, g, y, w, image),
+                inst(whole.totals_for(composed, y)[1], k, w, rest),
+                whole.part.unfold(composed, k, w, y),
+                self.of.unfold(k, f, g),
+            ]
+
+        return gen(
+            induct("the same sum of images", first.source.lists.sort, claim, (), facts), f, g, y
+        )
+
+    def _scaled(self) -> Thm:
+        """∀ g y n l. S(scale(l, n)) = n S(l)."""
+        first, second = self.first, self.second
+        lists, n = second.source.lists, z3.Int("n")
+        scale = first.scale
+
+        def claim(entries: Term) -> Formula:
+            return second.total(scale(entries, n)) == n * second.total(entries)
+
+        def facts(case: Case) -> list[Thm]:
+            if not case.arguments:
+                return [second.totals[0], scale.unfold(case.term, n)]
+            k, w, rest = case.arguments
+            times = prove(
+                "contribution(k, n w) = n contribution(k, w)",
+                second.contribution(k, n * w) == n * second.contribution(k, w),
+                [second.part.unfold(second.f, k, v, second.y) for v in (w, n * w)],
+            )
+            return [
+                scale.unfold(case.term, n),
+                inst(second.totals[1], k, w, rest),
+                inst(second.totals[1], k, n * w, scale(rest, n)),
+                times,
+            ]
+
+        return gen(
+            induct("S(scale(l, n)) = n S(l)", lists.sort, claim, (), facts), second.f, second.y, n
+        )
 
 
 def sum_of_squares() -> Counterexample:

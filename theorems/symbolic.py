@@ -23,11 +23,21 @@ from typing import Protocol, TypeAlias
 import z3
 
 from deltaproof.reference.circuit import Circuit
-from deltaproof.reference.operator import Operator
+from deltaproof.reference.operator import Operator, StreamMeaning
 from deltaproof.reference.query import Query
+from deltaproof.reference.stream import differentiate, integrate, lift
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import Weight, ZSet
-from deltaproof.theorems.kernel import Counterexample, ProofError, Term, Thm, both, prove, refute
+from deltaproof.theorems.kernel import (
+    Counterexample,
+    Formula,
+    ProofError,
+    Term,
+    Thm,
+    both,
+    prove,
+    refute,
+)
 
 Deltas: TypeAlias = tuple[ZSet, ...]  # one per input, of one tick
 
@@ -50,11 +60,12 @@ class Subject:
     increment: Callable[[], Steps]
     rows: tuple[tuple[Row, ...], ...]  # per input
     ticks: int
+    over_time: StreamMeaning | None = None  # where what is meant is not the same at every tick
+    bound: int = 1000  # on weights, where every path is run
 
-    @property
-    def scope(self) -> str:
-        rows = "+".join(str(len(rows)) for rows in self.rows)
-        return f"all integer weights; {rows} rows, {self.ticks} ticks"
+    def contents(self, *inputs: list[ZSet]) -> list[ZSet]:
+        """What the output should contain at every tick, from what the inputs contain."""
+        return (self.over_time or lift(self.meaning))(*inputs)
 
     def weights(self) -> list[tuple[str, int, int, Row]]:
         """(name, tick, input, row) of every weight of the run."""
@@ -87,11 +98,17 @@ def subject_of(
     )
     return Subject(
         operator.label(),
-        operator.meaning(*schemas),
+        operator.meaning(*schemas) if operator.lifted else meaning_at_a_tick,
         lambda: operator.increment(*schemas),
         rows,
         ticks,
+        None if operator.lifted else operator.over_time(*schemas),
     )
+
+
+def meaning_at_a_tick(*inputs: ZSet) -> ZSet:
+    """Of an operator over time: there is none. Raises ProofError."""
+    raise ProofError("an operator over time has no meaning at a tick: use `contents`")
 
 
 class CircuitSteps:
@@ -126,15 +143,12 @@ def outputs(
     subject: Subject, increment: Steps, ticks: Sequence[Deltas]
 ) -> Iterator[tuple[ZSet, ZSet]]:
     """(the increment's output, D ∘ meaning ∘ I) at every tick. The weights may be of any kind."""
-    integrals = tuple(ZSet() for _ in subject.rows)
-    before = ZSet()
-    for deltas in ticks:
+    integrals = [integrate(stream) for stream in zip(*ticks, strict=True)]
+    expected = differentiate(subject.contents(*integrals))
+    for deltas, change in zip(ticks, expected, strict=True):
         output = increment.step(*deltas)
         increment.commit()
-        integrals = tuple(a + d for a, d in zip(integrals, deltas, strict=True))
-        now = subject.meaning(*integrals)
-        yield output, now - before
-        before = now
+        yield output, change
 
 
 # ---------------------------------------------------------------- weights that never branch
@@ -149,12 +163,12 @@ class MergedWeight:
 
     >>> w = MergedWeight(z3.Int("w"))
     >>> w + 1 - w, (w > 0) * 2
-    (MergedWeight(w + 1 - w), MergedWeight(If(0 < w, 1, 0)*2))
+    (MergedWeight(w + 1 - w), MergedWeight(If(0 < w, 2, 0)))
     >>> bool(w), bool(w - w), w == 0
     (True, False, False)
     >>> "there" if w > 0 else "not there"
     Traceback (most recent call last):
-    TypeError: a branch on If(0 < w, 1, 0)
+    TypeError: a branch on 0 < w
     """
 
     symbolic_weight = True
@@ -176,6 +190,8 @@ class MergedWeight:
         return MergedWeight(term_of(other) - self.term)
 
     def __mul__(self, other: Weight) -> MergedWeight:
+        if isinstance(other, Chosen):
+            return other * self
         return MergedWeight(self.term * term_of(other))
 
     __rmul__ = __mul__
@@ -183,8 +199,8 @@ class MergedWeight:
     def __neg__(self) -> MergedWeight:
         return MergedWeight(-self.term)
 
-    def __gt__(self, other: Weight) -> Indicator:
-        return Indicator(z3.If(self.term > term_of(other), z3.IntVal(1), z3.IntVal(0)))
+    def __gt__(self, other: Weight) -> IsPositive:
+        return IsPositive(self.term > term_of(other))
 
     def __eq__(self, other: object) -> bool:
         """Whether this is zero, for all integers; nothing else may be asked."""
@@ -201,16 +217,50 @@ class MergedWeight:
         return f"MergedWeight({self.term})"
 
 
-class Indicator(MergedWeight):
-    """1 where a question about a weight is answered yes, 0 where not: to multiply with."""
+class IsPositive:
+    """Whether a weight is positive: to multiply with, 1 for yes, 0 for no; not to branch on."""
 
-    __slots__ = ()
+    __slots__ = ("condition",)
+
+    def __init__(self, condition: Formula) -> None:
+        self.condition = condition
+
+    def __mul__(self, other: Weight) -> MergedWeight:
+        return Chosen(self.condition, z3.IntVal(1)).times(other)
+
+    __rmul__ = __mul__
 
     def __bool__(self) -> bool:
-        value = z3.simplify(self.term)
-        if not z3.is_int_value(value):
-            raise TypeError(f"a branch on {self.term}")
-        return bool(value.as_long())
+        known = z3.simplify(self.condition)
+        if z3.is_true(known) or z3.is_false(known):
+            return bool(z3.is_true(known))
+        raise TypeError(f"a branch on {self.condition}")
+
+
+class Chosen(MergedWeight):
+    """A weight where a condition holds, else 0.
+
+    A product with it is a choice again, so that z3 is spared the products of unknowns.
+    """
+
+    __slots__ = ("chosen", "condition")
+
+    def __init__(self, condition: Formula, chosen: Term) -> None:
+        super().__init__(z3.If(condition, chosen, z3.IntVal(0)))
+        self.condition, self.chosen = condition, chosen
+
+    def times(self, other: Weight) -> Chosen:
+        if isinstance(other, Chosen):
+            return Chosen(z3.And(self.condition, other.condition), self.chosen * other.chosen)
+        return Chosen(self.condition, z3.simplify(self.chosen * term_of(other)))
+
+    __mul__ = __rmul__ = times
+
+    def __rsub__(self, other: Weight) -> MergedWeight:
+        one = z3.IntVal(1)
+        if type(other) is int and other == 1 and self.chosen.eq(one):
+            return Chosen(z3.Not(self.condition), one)
+        return super().__rsub__(other)
 
 
 def term_of(weight: Weight) -> Term:
@@ -311,6 +361,24 @@ class Altered:
 
     def step(self, *deltas: ZSet) -> ZSet:
         return self.alter(self.increment.step(*deltas), *deltas)
+
+    def commit(self) -> None:
+        self.increment.commit()
+
+
+class OneSided:
+    """An increment that puts out what one input changes; what the others change is only kept."""
+
+    def __init__(self, increment: Steps, side: int) -> None:
+        self.increment, self.side = increment, side
+
+    def step(self, *deltas: ZSet) -> ZSet:
+        seen = [d if place == self.side else ZSet() for place, d in enumerate(deltas)]
+        output = self.increment.step(*seen)
+        self.increment.commit()
+        others = [ZSet() if place == self.side else d for place, d in enumerate(deltas)]
+        self.increment.step(*others)
+        return output
 
     def commit(self) -> None:
         self.increment.commit()

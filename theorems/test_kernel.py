@@ -28,6 +28,7 @@ from deltaproof.theorems.kernel import (
     group_laws,
     induct,
     inst,
+    parts,
     prove,
     prove_for_all,
     queries,
@@ -249,3 +250,10 @@ def test_a_counterexample_is_small() -> None:
     found = refute("x is below 1", X < 1, show=[X])
     assert found.values == (("x", 1),)
     assert str(found) == "x is below 1: x = 1"
+
+
+def test_what_was_made_one_comes_apart_again() -> None:
+    one, other = prove("one", z3.IntVal(1) == 1), prove("two", z3.IntVal(2) == 2)
+    assert parts(both("numbers", one, other)) == (one, other)
+    with pytest.raises(ProofError, match="one: not made of several theorems"):
+        parts(one)

@@ -7,13 +7,21 @@ shrinks, goes and comes back, NULL beside a value, an extremum deleted while ano
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.scalar import coalesce, col, lit
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths, refute_paths
+from deltaproof.theorems.forking import (
+    Enumerated,
+    enumerated,
+    prove_each,
+    prove_paths,
+    refute_each,
+    refute_paths,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.symbolic import Altered, Stateless, Steps, Subject, subject_of
@@ -208,3 +216,78 @@ def aggregate_keyless_code() -> Thm:
         aggregate_subject(everything, VALUE_AND_NULL),
         aggregate_subject(everything, TWO_VALUES[:1], ticks=3),
     )
+
+
+# ---------------------------------------------------------------- the other functions
+
+NUMBERS: list[Row] = [(1, 7), (1, 3), (1, None)]
+
+
+def others_subject(*calls: tuple[str, AggregateCall], rows: Sequence[Row] = NUMBERS) -> Subject:
+    return subject_of(Aggregate(("k",), calls), [("k BIGINT, v BIGINT", rows)], 2)
+
+
+V = col("v")
+DISTINCT = (
+    ("count", AggregateCall("count", V, distinct=True)),
+    ("sum", AggregateCall("sum", V, distinct=True)),
+)
+FILTERED = (
+    ("count", AggregateCall("count_star", where=V > 5)),
+    ("least", AggregateCall("min", V, where=V > 5)),
+)
+SPREAD = tuple((name, AggregateCall(name, V)) for name in ("variance_pop", "stddev_samp"))
+PRESENT = (
+    ("all", AggregateCall("bool_and", V > 5)),
+    ("any", AggregateCall("bool_or", V > 5)),
+    ("first", AggregateCall("arg_min", V, by=-V)),
+    ("array", AggregateCall("array_agg", V)),
+    ("median", AggregateCall("quantile", V, fraction=Decimal("0.5"))),
+)
+
+
+def count_distinct_of_the_delta() -> Counterexample:
+    """COUNT(DISTINCT v) that counts a value for each of its rows."""
+    subject = others_subject(DISTINCT[0], rows=NUMBERS[:1])
+    wrong = others_subject(("count", AggregateCall("count", V)), rows=NUMBERS[:1])
+    return refute_each("COUNT(DISTINCT v) is COUNT(v)", subject, wrong.increment, 0, 2)
+
+
+def filter_that_is_forgotten() -> Counterexample:
+    subject = others_subject(FILTERED[0], rows=NUMBERS[1:2])
+    wrong = others_subject(("count", AggregateCall("count_star")), rows=NUMBERS[1:2])
+    return refute_each("FILTER lets every row in", subject, wrong.increment, 0, 1)
+
+
+def variance_of_a_sample() -> Counterexample:
+    subject = others_subject(("spread", AggregateCall("variance_pop", V)), rows=NUMBERS[:2])
+    wrong = others_subject(("spread", AggregateCall("variance_samp", V)), rows=NUMBERS[:2])
+    return refute_each("n - 1 in place of n", subject, wrong.increment, 0, 1)
+
+
+def array_without_copies() -> Counterexample:
+    subject = others_subject(PRESENT[3], rows=NUMBERS[:1])
+
+    def once(output: ZSet) -> ZSet:
+        return ZSet([((k, tuple(dict.fromkeys(array))), w) for (k, array), w in output.items()])
+
+    name = "a value stands once in the array"
+    return refute_each(name, subject, lambda: altered(subject, once), 0, 2)
+
+
+@theorem(
+    statement="AggregateIncrement for DISTINCT, FILTER, VARIANCE, arrays … as it runs is D ∘ Q ∘ I",
+    source="reference/operators/aggregate_increment.py, reference/operators/aggregate_functions.py",
+    scope="weights from -1 to 1; 3 rows, 2 ticks; to 2 with 2 rows",
+    wrong=(
+        count_distinct_of_the_delta,
+        filter_that_is_forgotten,
+        variance_of_a_sample,
+        array_without_copies,
+    ),
+)
+def aggregate_functions_code() -> Enumerated:
+    families = (DISTINCT, FILTERED, SPREAD, PRESENT)
+    three = [prove_each(others_subject(*calls), -1, 1) for calls in families]
+    two = [prove_each(others_subject(*calls, rows=NUMBERS[:2]), -1, 2) for calls in families]
+    return enumerated(*three, *two)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import z3
 
 from deltaproof.reference.operators.distinct import Distinct
@@ -69,9 +71,25 @@ def distinct_as_linear() -> Counterexample:
 )
 def distinct_increment() -> Thm:
     rows = any_zsets("A")
-    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
     step = crossings(rows)
     a, d, x = rows.a, rows.b, rows.x
+    untouched = prove_for_all(
+        "a row outside the delta stays as it is",
+        [a, d, x],
+        rows.weight(step(a, d), x) == 0,
+        [inst(step.equations[0], x, a, d)],
+        given=[rows.weight(d, x) == 0],
+    )
+    agrees, contract = distinct_contract(rows)
+    return both("distinct is kept up to date by H", agrees, untouched, contract)
+
+
+@cache
+def distinct_contract(rows: ZSets) -> tuple[Thm, Thm]:
+    """(H is the change of distinct, D(distinct(I(d))) = H(zI(d), d)), for rows of any sort."""
+    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
+    step = crossings(rows)
+    a, d = rows.a, rows.b
     agrees = rows.equal(
         "H(a, d) = distinct(a + d) - distinct(a)",
         step(a, d),
@@ -82,18 +100,11 @@ def distinct_increment() -> Thm:
     empty = rows.equal(
         "distinct(0) = 0", distinct(rows.zero()), rows.zero(), [], distinct.equations
     )
-    untouched = prove_for_all(
-        "a row outside the delta stays as it is",
-        [a, d, x],
-        rows.weight(step(a, d), x) == 0,
-        [inst(step.equations[0], x, a, d)],
-        given=[rows.weight(d, x) == 0],
-    )
     changes = streams_of(rows)
-    contract = step_increment("distinct", changes, changes, distinct, step, agrees, empty)
-    return both("distinct is kept up to date by H", agrees, untouched, contract)
+    return agrees, step_increment("distinct", changes, changes, distinct, step, agrees, empty)
 
 
+@cache
 def crossings(rows: ZSets) -> Definition:
     """(before, delta) ↦ the rows of the delta that cross zero."""
     return rows.comprehension(

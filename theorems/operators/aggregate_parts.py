@@ -1,0 +1,200 @@
+"""What the other aggregates keep is linear too, or linear in which values are present.
+
+f(x) FILTER (WHERE p)   part = 0 where p is not TRUE: what is kept of the rows where it is
+VARIANCE(x)             three sums: of 1, x and x²
+f(DISTINCT x)           over the values present in the group: D(F(distinct(P(I(d))))) = F(H(P(d)))
+GROUPING SETS           one aggregate per set, added up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import z3
+
+from deltaproof.theorems.kernel import (
+    Counterexample,
+    Definition,
+    Formula,
+    Term,
+    Thm,
+    both,
+    fresh_symbol,
+    gen,
+    induct,
+    inst,
+    prove,
+    recursive,
+    refute,
+)
+from deltaproof.theorems.linear import any_lifted, change_of_sum
+from deltaproof.theorems.operators.aggregate import ONE, any_grouping, sign
+from deltaproof.theorems.operators.aggregate_sums import nullable_argument, read_off
+from deltaproof.theorems.operators.distinct import distinct_as_linear, distinct_contract
+from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.streams import any_streams
+from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets, streams_of
+
+# ---------------------------------------------------------------- FILTER
+
+
+def filter_after_the_aggregate() -> Counterexample:
+    """WHERE of the aggregate taken for a condition on the group."""
+    kept, other = z3.Ints("rows_where_p rows_where_not_p")
+    claim = kept == kept + other
+    return refute("COUNT(*) FILTER (WHERE p) = COUNT(*)", claim, show=[kept, other])
+
+
+def group_that_goes_with_its_filter() -> Counterexample:
+    """A group none of whose rows pass the filter is there nevertheless, with a count of 0."""
+    kept, other = z3.Ints("rows_where_p rows_where_not_p")
+    given = [kept >= 0, other >= 0]
+    claim = (kept > 0) == (kept + other > 0)
+    return refute("the group exists while a row passes", claim, given, [kept, other])
+
+
+@theorem(
+    statement="f(x) FILTER (WHERE p): kept(a + d) = kept(a) + kept(d), part = 0 unless p is TRUE",
+    source="SQL: FILTER; DBSP (VLDB 2023) section 7.2",
+    wrong=(filter_after_the_aggregate, group_that_goes_with_its_filter),
+)
+def filtered_aggregate_linear() -> Thm:
+    holds = fresh_symbol("p is TRUE", any_grouping().rows.row, z3.BoolSort())
+    count, value = nullable_argument()
+
+    def where(part: Callable[[Term], Term]) -> Callable[[Term], Term]:
+        return lambda k: z3.If(holds(k), part(k), ZERO)
+
+    return read_off("FILTER", [where(lambda k: ONE), where(count), where(value)])
+
+
+# ---------------------------------------------------------------- VARIANCE
+
+
+def mean_of_squares() -> Counterexample:
+    """The square of the sum is not subtracted."""
+    x, y = z3.Ints("x y")
+    claim = 2 * (x * x + y * y) - (x + y) * (x + y) == 2 * (x * x + y * y)
+    return refute("n² VARIANCE = n Σx²", claim, show=[x, y])
+
+
+def variances_that_add() -> Counterexample:
+    """VARIANCE of two halves is not the sum of their variances."""
+    x, y = z3.Ints("x y")
+    claim = 2 * (x * x + y * y) - (x + y) * (x + y) == 0
+    return refute("VARIANCE({x, y}) = VARIANCE({x}) + VARIANCE({y})", claim, show=[x, y])
+
+
+@theorem(
+    statement="Σ (n x - s)² = n (n q - s²), n = Σ 1, s = Σ x, q = Σ x²: VARIANCE from three sums",
+    source="DBSP (VLDB 2023) section 7.2",
+    wrong=(mean_of_squares, variances_that_add),
+)
+def variance_from_sums() -> Thm:
+    """Σ goes over a group of any size, by weight; n² (n - 1) or n³ times the variance is this."""
+    lists = ZSets("values", INT).lists
+
+    def total(name: str, part: Callable[[Term], Term]) -> Definition:
+        return recursive(
+            name,
+            lists.sort,
+            [],
+            INT,
+            (lambda recur: ZERO, lambda recur, k, w, rest: part(k) * w + recur(rest)),
+        )
+
+    n, s, q = total("n", lambda k: ONE), total("s", lambda k: k), total("q", lambda k: k * k)
+    m, c = z3.Ints("m c")
+    deviations = recursive(
+        "Σ (m x - c)²",
+        lists.sort,
+        [INT, INT],
+        INT,
+        (
+            lambda recur, m, c: ZERO,
+            lambda recur, k, w, rest, m, c: (m * k - c) * (m * k - c) * w + recur(rest, m, c),
+        ),
+    )
+    by = [each for of in (n, s, q, deviations) for each in of.equations]
+
+    def claim(entries: Term) -> Formula:
+        right = m * m * q(entries) - 2 * m * c * s(entries) + c * c * n(entries)
+        return deviations(entries, m, c) == right
+
+    squares = gen(induct("Σ (m x - c)² = m² q - 2 m c s + c² n", lists.sort, claim, by), m, c)
+    entries = z3.Const("l", lists.sort)
+    size, mean, square = n(entries), s(entries), q(entries)
+    known = [inst(squares, size, mean, entries)]
+    goal = deviations(entries, size, mean) == size * (size * square - mean * mean)
+    identity = gen(prove("Σ (n x - s)² = n (n q - s²)", goal, known), entries)
+    count, value = nullable_argument()
+    kept = read_off("VARIANCE", [lambda k: value(k) * value(k), value, count])
+    return both("VARIANCE", squares, identity, kept)
+
+
+# ---------------------------------------------------------------- DISTINCT
+
+
+def distinct_count_of_the_delta() -> Counterexample:
+    """The number of different values in the delta is added, also of those that were there."""
+    before, delta = z3.Ints("weight_of_value delta_of_value")
+    claim = sign(before) + sign(delta) == sign(before + delta)
+    given = [before >= 0, delta >= 0]
+    return refute("COUNT(DISTINCT) adds the delta's values", claim, given, [before, delta])
+
+
+def value_gone_with_one_of_its_rows() -> Counterexample:
+    before = z3.Int("weight_of_value")
+    claim = sign(before - 1) == sign(before) - 1
+    return refute("a deleted row takes its value away", claim, [before > 0], [before])
+
+
+@theorem(
+    statement="D(F(distinct(P(I(d))))) = F(H(zI(P(d)), P(d))): f(DISTINCT x), value by value",
+    source="DBSP (VLDB 2023) propositions 3.2 and 4.7",
+    wrong=(distinct_count_of_the_delta, value_gone_with_one_of_its_rows, distinct_as_linear),
+)
+def distinct_aggregate_increment() -> Thm:
+    """P, linear, gives a row to (group, value); F, linear, is the sum or the count per group."""
+    values = any_zsets("B")
+    first = any_lifted("P", any_streams("A"), streams_of(values))
+    last = any_lifted("F", streams_of(values), any_streams("C"))
+    d = first.source.stream("d")
+    _, contract = distinct_contract(values)
+    at_values = inst(contract, first.of(d))
+    view, change = at_values.formula.arg(0).arg(0), at_values.formula.arg(1)
+    inside = view.arg(0)
+    passed = inst(first.passes_integral(), d)
+    shifted = prove("P passes I", inside == first.of(first.source.I(d)), [passed])
+    now = last.of(view.decl()(first.of(first.source.I(d))))
+    known = [shifted, at_values, inst(last.passes_difference(), view)]
+    goal = last.target.D(now) == last.of(change)
+    return gen(prove("f(DISTINCT x)", goal, known), d)
+
+
+# ---------------------------------------------------------------- GROUPING SETS
+
+
+def one_group_for_all_sets() -> Counterexample:
+    """A subtotal and a group whose key is NULL, in one row."""
+    total, null_group = z3.Ints("total group_of_null")
+    claim = total == total + null_group
+    return refute("a missing key is the key NULL", claim, show=[total, null_group])
+
+
+@theorem(
+    statement="D(f(G(I(d))) + g(H(I(d)))) = f(D(G(I(d)))) + g(D(H(I(d))))",
+    source="SQL: GROUPING SETS; DBSP (VLDB 2023) proposition 3.2",
+    wrong=(one_group_for_all_sets,),
+)
+def grouping_sets_increment() -> Thm:
+    """G and H are any queries, here one GROUP BY per set; f and g, linear, place its keys."""
+    source, target = any_streams("A"), any_streams("C")
+    d = source.stream("d")
+    summands = []
+    for name, rows in (("G", any_streams("B")), ("H", any_streams("V"))):
+        query = fresh_symbol(name, source.sort, rows.sort)
+        view = query(source.I(d))
+        own = prove(f"the increment of {name}", rows.D(view) == rows.D(view))
+        summands.append((any_lifted(f"columns of {name}", rows, target), own))
+    return gen(change_of_sum("a sum of aggregates", *summands), d)

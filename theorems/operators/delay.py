@@ -1,0 +1,56 @@
+"""A delay of k ticks is linear and time-invariant, so its increment is itself: the rows that
+changed k ticks ago."""
+
+from __future__ import annotations
+
+import z3
+
+from deltaproof.reference.operators.delay import Delay
+from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.kernel import Counterexample, Thm, both, gen, refute
+from deltaproof.theorems.linear import Delays
+from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.streams import any_streams, delay_that_repeats_the_first_value
+from deltaproof.theorems.symbolic import Subject, prove_code, refute_code, subject_of
+
+
+def delay_of_the_view() -> Counterexample:
+    """The view of the tick before for the change of the tick before."""
+    d0, d1 = z3.Ints("d0 d1")
+    claim = (d0 + d1) - d0 == d0 + d1
+    return refute("D(z(I(d)))[2] = I(d)[1]", claim, show=[d0, d1])
+
+
+@theorem(
+    statement="z^k(s + r) = z^k(s) + z^k(r), and D(z^k(I(d))) = z^k(d), for every k",
+    source="DBSP (VLDB 2023) definition 2.5, theorem 3.3; Lean: delay_lti",
+    wrong=(delay_that_repeats_the_first_value, delay_of_the_view),
+)
+def delay_linear_time_invariant() -> Thm:
+    delays = Delays(any_streams("A"))
+    late = delays.of(delays.k)
+    return both("z^k is its own increment", delays.linear(), gen(late.increment(), delays.k))
+
+
+# ---------------------------------------------------------------- the code
+
+
+def delay_subject(delay: int = 2, rows: int = 3, ticks: int = 4) -> Subject:
+    inputs = [("k BIGINT", [(1,), (None,), (2,)][:rows])]
+    return subject_of(Delay(delay), inputs, ticks)
+
+
+def delay_code_of_one_tick() -> Counterexample:
+    return refute_code(
+        "puts out what changed, a tick early", delay_subject(), delay_subject(1).increment
+    )
+
+
+@theorem(
+    statement="Delay's increment, as it runs, is D ∘ delay ∘ I",
+    source="reference/operators/delay.py, reference/operators/due.py",
+    scope="all integer weights; 3 rows, 4 ticks",
+    wrong=(delay_code_of_one_tick,),
+)
+def delay_code() -> Thm:
+    return both("delay", prove_code(delay_subject()), prove_paths(delay_subject(rows=1)))
