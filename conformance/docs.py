@@ -69,7 +69,7 @@ def sql_words(kind: type[Operator]) -> str:
     'no word for it'
     """
     random = Random(kind.name)
-    said = []
+    said: list[bool] = []
     while len(said) < SAMPLES:
         query = Growth(random, sample_tables(random)).around((kind,), 1)
         if isinstance(query, Apply) and query.operator.name == kind.name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from deltaproof.conformance.adapters.reference import ReferenceBackend
-from deltaproof.conformance.pairs import PairShapes, pairs_of, possible_pairs
+from deltaproof.conformance.pairs import Pair, PairShapes, pairs_of, possible_pairs
 from deltaproof.conformance.report import pairs_line
 from deltaproof.conformance.suite import Suite, select_cells
 from deltaproof.reference.operators import OPERATORS
@@ -24,7 +24,7 @@ def test_nearly_all_pairs_fit_and_those_that_do_not_are_known() -> None:
 def test_towers_cover_every_pair_in_far_fewer_queries() -> None:
     wanted = possible_pairs()
     found = PairShapes(7, wanted)
-    covered = set()
+    covered: set[Pair] = set()
     queries = 0
     for shape in found:
         found.used(shape.query)

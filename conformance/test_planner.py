@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
+from deltaproof.conformance.adapter import Observed
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import shapes, take_cases
 from deltaproof.conformance.histories import KINDS
-from deltaproof.conformance.judge import VIEW, Judge, Observed, Oracle
+from deltaproof.conformance.judge import VIEW, Judge, Oracle
 from deltaproof.reference.circuit import Circuit
 from deltaproof.reference.errors import DeltaproofError, EvaluationError
 from deltaproof.reference.planner import as_written, plan_views

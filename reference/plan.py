@@ -81,8 +81,7 @@ class Plan:
             else:
                 needs = ", ".join(node.capabilities)
                 shape = node.shape or "table"
-                name = Text(f"{prefix}{node.label}")
-                table.add_row(name, shape, node.theorem, node.keeps, needs)
+                table.add_row(Text(f"{prefix}{node.label}"), shape, node.theorem, node.keeps, needs)
         yield from table_text(table).splitlines()
 
     def walk(

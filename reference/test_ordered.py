@@ -92,7 +92,5 @@ def test_a_row_of_negative_weight_is_remembered_and_not_in_order() -> None:
 
 def test_a_copy_of_its_own_is_not_made_of_too_many_rows() -> None:
     assert list(copies(Entry((), (7,), 2))) == [(7,), (7,)]
-    with pytest.raises(
-        EvaluationError, match=r"row \(7,\) is there 100001 times: at most 100000"
-    ):
+    with pytest.raises(EvaluationError, match=r"row \(7,\) is there 100001 times: at most 100000"):
         list(copies(Entry((), (7,), ordered.MOST_COPIES + 1)))

@@ -11,12 +11,13 @@ from deltaproof.reference.operator import Increment
 from deltaproof.reference.operators import aggregate_layout
 from deltaproof.reference.operators.aggregate_increment import AggregateIncrement
 from deltaproof.reference.operators.join import Join, JoinIncrement
+from deltaproof.reference.sums import sum_of_units
 from deltaproof.reference.types import DOUBLE, Row, Schema, Type, Value
 from deltaproof.reference.zset import ZSet
 
 JOIN_STEP = JoinIncrement.step
 GROUP_INIT = AggregateIncrement.__init__
-FINITE_UNITS, SUM_OF_UNITS = aggregate_layout.finite_units, aggregate_layout.sum_of_units
+FINITE_UNITS = aggregate_layout.finite_units
 
 OfRow = Callable[[Row], Any]
 
@@ -62,7 +63,7 @@ def floats_of(kind: Type) -> Callable[[Value], Any]:
 
 
 def running_sum(total: Any, kind: Type, what: object) -> Value:
-    return float(total) if kind == DOUBLE else SUM_OF_UNITS(total, kind, what)
+    return float(total) if kind == DOUBLE else sum_of_units(total, kind, what)
 
 
 def plant_running_floats() -> AbstractContextManager[None]:

@@ -15,13 +15,12 @@ from typing import Any
 
 from rich.table import Table
 
-from deltaproof.conformance.adapter import Backend, Observed, Session
+from deltaproof.conformance.adapter import Backend, Observed, Session, ShowsChanges
 from deltaproof.conformance.case import Tick
 from deltaproof.conformance.lockstep import (
     Moment,
     Result,
     Shown,
-    ShowsChanges,
     StepsMany,
     Watch,
 )

@@ -130,7 +130,7 @@ def test_decimals_of_the_oracle_are_exact() -> None:
         oracle.step(tick)
     ((revenue,),) = oracle.contents("q06")
     assert isinstance(revenue, Decimal)
-    assert -revenue.as_tuple().exponent == 4
+    assert revenue.as_tuple().exponent == -4
 
 
 def test_an_unknown_query_is_refused() -> None:
