@@ -74,7 +74,7 @@ def test_a_class_of_the_working_directory_is_a_backend(workplace: Path) -> None:
         ("py:mine_adapter:Yours", "there is no Yours in mine_adapter"),
         ("py:mine_adapter:number", "expected a class, got int"),
         ("py:mine_adapter:Empty", "Empty has no capabilities, tolerance, describe, open"),
-        ("py:mine_adapter:Boastful", "unknown capabilities teleport: there are aggregate.avg, "),
+        ("py:mine_adapter:Boastful", "unknown capabilities teleport: there are aggregate.arg, "),
     ],
 )
 def test_what_is_no_backend_is_told_what_it_lacks(workplace: Path, name: str, message: str) -> None:

@@ -38,6 +38,7 @@ from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.join import Join
 from deltaproof.reference.operators.map import Map
+from deltaproof.reference.planner import as_written
 from deltaproof.reference.query import Apply, Query, count, max_, sum_, table
 from deltaproof.reference.scalar import col
 from deltaproof.reference.types import Row, Schema, key_function
@@ -173,7 +174,12 @@ class WrongBackend:
 
     def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> WrongSession:
         self.runs += 1
-        return WrongSession(Circuit({name: self.spoiled(query) for name, query in views.items()}))
+        return WrongSession(
+            Circuit(
+                {name: self.spoiled(query) for name, query in views.items()},
+                plan=as_written,  # the planner would run its own filter, not the wrong one
+            )
+        )
 
     def spoiled(self, query: Query) -> Query:
         if not isinstance(query, Apply):

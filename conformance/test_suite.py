@@ -122,7 +122,7 @@ def test_a_failing_case_is_counted_in_each_of_its_own_cells() -> None:
     (backend,) = run(Empty("wrong"), cases=300).backends
     judged = backend.cases
     tallies = [tally for (_, kind), tally in backend.cells.items() if kind != "restart"]
-    assert judged == 300
+    assert judged >= 300
     assert all(tally["fails"] for tally in tallies)
     assert {status(tally) for tally in tallies} == {"fails"}
 

@@ -197,7 +197,7 @@ def check_law(law: Law, about: About = None, examples: int = 100) -> Verdict:
         Q(a) + Q(b) = {(0): +2}
       with a = {(0): +1}
            b = {(0): +1}
-      the law: Q(a + b) = Q(a) + Q(b)
+      the law: Q(a + b) = Q(a) + Q(b), when Q has a meaning at each tick alone
       why it matters: From it follows Q^D = Q: a change alone is enough to know the output's change.
       source: DBSP (VLDB 2023) definition 2.12; Lean: linear
     """

@@ -59,10 +59,10 @@ class Plan:
         >>> from deltaproof.reference.query import table
         >>> query = table("t", "k BIGINT").distinct()
         >>> print("\\n".join(line.rstrip() for line in plan_of(query).lines()))
-        node                shape     licensed by          keeps                     needs
-        ──────────────────────────────────────────────────────────────────────────────────
-        distinct            general   distinct_increment   the weight of every row   distinct
-        └─ t                table
+        node       shape     licensed by          keeps                     needs
+        ────────────────────────────────────────────────────────────────────────────
+        distinct   general   distinct_increment   the weight of every row   distinct
+        └─ t       table
         """
         from rich.table import Table
         from rich.text import Text

@@ -83,7 +83,7 @@ def first_move_only(self: Steps) -> Iterator[Any]:
 
 
 def delay_is_one_tick_late(self: Delay, *inputs: Schema) -> Increment:
-    return Delay(self.ticks + 1).increment(*inputs) if self.ticks > 1 else Due(inputs[0], {0: same})
+    return Due(inputs[0], {self.ticks + 1 if self.ticks > 1 else 0: same})
 
 
 def same(delta: ZSet) -> ZSet:

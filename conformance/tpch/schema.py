@@ -54,7 +54,7 @@ def query_text(name: str) -> str:
     """The SQL of a query, as the benchmark words it. Raises UsageError for an unknown name.
 
     >>> query_text("q06").split()[:3]
-    ['SELECT', 'SUM(l_extendedprice', '*']
+    ['select', 'sum(l_extendedprice', '*']
     """
     if name not in QUERIES:
         raise UsageError(f"unknown query {name!r}: there are {', '.join(QUERIES)}")

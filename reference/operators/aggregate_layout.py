@@ -325,7 +325,7 @@ def only_value(call: AggregateCall, values: InOrder) -> Value:
 
 def quantile(values: InOrder, fraction: Fraction, kind: Type) -> Value:
     """The number at a fraction of the way from the first to the last copy."""
-    position = fraction * (values.total - 1)
+    position = fraction * max(values.total - 1, 0)
     below = int(position)
     low, high = values.nth(below), values.nth(below + (position > below))
     if low is None or high is None:

@@ -69,6 +69,8 @@ class Branch:
         if self.unnest is None:
             return rows
         name, elements = self.unnest
+        if not isinstance(name, str):
+            raise SchemaError(f"logic: expected the name of an element, got {name!r}")
         kind = elements.type_in(rows)
         if not isinstance(kind, ARRAY):
             raise SchemaError(f"logic: expected an ARRAY to unnest, got {kind} {elements}")

@@ -217,34 +217,41 @@ class PresenceByRow:
 
     def change(self, rows: ZSet, others: ZSet) -> dict[Row, Weight]:
         gained = self.gained(rows, others)
+        changes = Index(self.others.key)
+        changes.add(others.items())
         self.staged = {}
         output: dict[Row, Weight] = {}
         for row in dict.fromkeys([*rows, *gained]):
-            before = self.rows.of(self.rows.key(row)).get(row, 0)
-            match = self.match_before(row)
-            match_after = self.staged[row] = match + gained.get(row, 0)
+            present = self.rows.of(self.rows.key(row))
+            before, match = present.get(row, 0), self.match.get(row, 0)
+            if row in present:
+                match_after = match + gained.get(row, 0)
+            else:
+                match_after = self.match_of_new(row, changes)
+            self.staged[row] = match_after
             kept_after = (before + rows[row]) * self.keeps(match_after)
             output[row] = kept_after - before * self.keeps(match)
         return output
 
     def gained(self, rows: ZSet, others: ZSet) -> dict[Row, Weight]:
-        """The change of m(row), for the rows that match a row of the other side's delta."""
-        arriving = Index(self.rows.key)
-        arriving.add(rows.items())
+        """The change of m(row), for the rows that stay and match a row of the other's delta.
+
+        A row that goes is not asked about a row that comes: they never meet, and the residual
+        may have no value for the two.
+        """
         gained: dict[Row, Weight] = {}
         for other, weight in others.items():
-            key = self.others.key(other)
-            for row in dict.fromkeys([*self.rows.of(key), *arriving.of(key)]):
-                if self.matches(row, other):
+            for row, before in self.rows.of(self.others.key(other)).items():
+                if before + rows[row] and self.matches(row, other):
                     gained[row] = gained.get(row, 0) + weight
         return gained
 
-    def match_before(self, row: Row) -> Weight:
-        """m(row) before the tick: known for a row that was there, else counted now."""
+    def match_of_new(self, row: Row, changes: Index) -> Weight:
+        """m(row) after the tick of a row that was not there before it."""
         key = self.rows.key(row)
-        if row in self.rows.of(key):
-            return self.match.get(row, 0)
-        return match_weight(row, self.others.of(key).items(), self.matches)
+        others = dict(self.others.of(key))
+        add_into(others, changes.of(key).items())
+        return match_weight(row, others.items(), self.matches)
 
     def commit(self) -> None:
         for row, match in self.staged.items():

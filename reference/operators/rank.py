@@ -35,6 +35,7 @@ from deltaproof.reference.operators.over import (
 from deltaproof.reference.order import Order
 from deltaproof.reference.ordered import LAST, After, Entry, InOrder, Key, Ordered, copies
 from deltaproof.reference.select import Relation, Select, WindowCall
+from deltaproof.reference.sums import in_64_bits
 from deltaproof.reference.types import BIGINT, Column, Row, Schema
 from deltaproof.reference.zset import Weight, ZSet, positive
 
@@ -53,7 +54,8 @@ class Rank(Operator):
     Shape    Z[A] → Z[A × N], general
     Source   SQL:2016 <rank function type>, ROW_NUMBER
     Raises   SchemaError for columns that are not there, an order over arrays, a name that is
-             taken; EvaluationError for the row numbers of a row that is there too often
+             taken; EvaluationError for the row numbers of a row that is there too often, and
+             for a rank outside 64 bits
 
     >>> from deltaproof.reference.scalar import col
     >>> from deltaproof.reference.zset import ZSet
@@ -145,7 +147,7 @@ def row_numbers(entries: Iterable[Entry], before: Weight = 0) -> Rows:
 def ranks(entries: Iterable[Entry], before: Weight = 0) -> Rows:
     """Peers with 1 + the number of rows before the first of them."""
     for _, peers in groupby(entries, lambda entry: peers_of(entry.key)):
-        rank = before + 1
+        rank = in_64_bits(before + 1, "RANK")
         for _, row, weight in peers:
             yield (*row, rank), weight
             before = before + weight
@@ -219,7 +221,8 @@ class Ranks:
             if peers_of(key) != peers:
                 inside = peers is None  # the stretch may begin within these
                 peers = peers_of(key)
-                number = 1 + (group.weight_before(peers) if inside else before)
+                ahead = group.weight_before(peers) if inside else before
+                number = in_64_bits(1 + ahead, "RANK")
             yield (*row, number), weight
             before = before + weight
 

@@ -141,16 +141,19 @@ class Summary:
         first = end = 0
         for number in inside:
             here, row, weight = placed[number]
-            while end < len(placed) and not is_in(placed[end][0], here) > 0:
-                for value_of, each in columns:
-                    if (value := value_of(placed[end][1])) is not None:
-                        each.enter(end, value, placed[end][2])
-                end += 1
             while first < end and is_in(placed[first][0], here) < 0:
                 for value_of, each in columns:
                     if (value := value_of(placed[first][1])) is not None:
                         each.leave(first, value, placed[first][2])
                 first += 1
+            while end < len(placed) and not (where := is_in(placed[end][0], here)) > 0:
+                if where < 0:  # in no frame, so its value is not asked for: it may have none
+                    first = end + 1
+                else:
+                    for value_of, each in columns:
+                        if (value := value_of(placed[end][1])) is not None:
+                            each.enter(end, value, placed[end][2])
+                end += 1
             yield (*row, *[each.result() for each in rolled]), weight
 
 

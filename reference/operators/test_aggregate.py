@@ -163,6 +163,14 @@ def test_quantiles_go_straight_from_one_value_to_the_next() -> None:
     assert answer(median(V)) is None
 
 
+@pytest.mark.parametrize("fraction", ["0", "0.5", "1"])
+def test_a_quantile_is_null_again_once_its_values_went(fraction: str) -> None:
+    circuit = Circuit(T.aggregate(q=quantile(V, fraction)))
+    circuit.step({"t": {row(5): 1, row(7): 1}})
+    circuit.step({"t": {row(5): -1, row(7): -1}})
+    assert circuit.contents()["view"] == ZSet({(None,): 1})
+
+
 def test_single_is_the_value_of_the_only_row() -> None:
     assert answer(single(V)) is None
     assert answer(single(V), row(5)) == 5

@@ -157,6 +157,7 @@ def test_what_a_row_adds_and_takes_later_leaves_no_state() -> None:
         ((Branch((K,), where=col("k")),), "expected BOOLEAN"),
         ((Branch((K,), delay=-1),), "a delay of 0 ticks or more"),
         ((Branch((K,), unnest=("e", col("k"))),), "expected an ARRAY to unnest"),
+        ((Branch((K,), unnest=(1, array(col("k")))),), "the name of an element, got 1"),  # type: ignore[arg-type]  # on purpose
     ],
 )
 def test_logic_refuses_what_does_not_fit(branches: Any, says: str) -> None:

@@ -110,6 +110,16 @@ def test_a_new_peer_moves_the_ranks_behind_and_no_dense_rank() -> None:
     assert ticks(T.dense_rank("n", "v"), rows, more)[1] == ZSet({(3, 5, 1): 1})
 
 
+def test_a_rank_outside_64_bits_fails_the_tick_and_the_next_one_works() -> None:
+    circuit = Circuit(T.rank("n", "v"))
+    circuit.step({"t": {(1, 5): 2**63 - 1, (2, 7): -1}})
+    for row in ((3, 6), (2, 7)):
+        with pytest.raises(EvaluationError, match="RANK is 9223372036854775808: over 64 bits"):
+            circuit.step({"t": {row: 2}})
+    circuit.step({"t": {(3, 6): 1, (1, 5): -1}})
+    assert circuit.contents()["view"] == ZSet({(1, 5, 1): 2**63 - 2, (3, 6, 2**63 - 1): 1})
+
+
 def test_lag_looks_over_copies_and_does_not_skip_null() -> None:
     rows = {(1, 1): 2, (2, None): 1, (3, 5): 1}
     assert answer(T.lag("p", col("v"), "k"), rows) == ZSet(
@@ -177,6 +187,14 @@ def test_null_is_in_the_frame_of_others_only_where_it_is_unbounded(
     order = Order(col("v"), nulls_first=nulls_first)
     found = frames(Frame("range", back, 0), {(1,): 2, (4,): 1, (None,): 1}, order)
     assert {v: n for v, _, n in found} == counts
+
+
+@pytest.mark.parametrize("unit", ["rows", "range"])
+@pytest.mark.parametrize("following", [1, None])
+def test_a_row_in_no_frame_is_not_asked_for_a_value(unit: str, following: int | None) -> None:
+    query = T.rolling(Frame(unit, -1, following), "v", s=sum_(1 % col("k")))
+    rows: dict[Row, int] = {(0, 5): 1, (2, 6): 1}
+    assert ticks(query, rows) == [answer(query, rows)] == [ZSet({(0, 5, 1): 1, (2, 6, None): 1})]
 
 
 def test_without_an_order_it_is_an_aggregate_of_the_partition() -> None:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, product
 from random import Random
 from typing import Any
@@ -270,6 +270,18 @@ def test_a_match_that_does_not_cross_zero_reads_no_row_of_the_left(
     increment.commit()
     monkeypatch.setattr(Index, "of", lambda self, key: pytest.fail(f"read all rows of {key}"))
     assert not increment.step(ZSet(), ZSet({(1, 2): 1}))
+
+
+@pytest.mark.parametrize(("went", "came"), [("t", "s"), ("s", "t")])
+@pytest.mark.parametrize("join", [Query.semi_join, Query.anti_join, Query.full_join])
+def test_a_residual_is_not_asked_of_a_row_that_goes_and_one_that_comes(
+    join: Callable[..., Query], went: str, came: str
+) -> None:
+    query = join(T, S, on={"k": "key"}, residual=lit(9) % (col("v") - col("w")) > 1)
+    circuit = Circuit(query)
+    circuit.step({went: {(1, 5): 1}})
+    circuit.step({went: {(1, 5): -1}, came: {(1, 5): 1}})
+    assert circuit.contents()["view"] == query.meaning()({came: ZSet({(1, 5): 1})})
 
 
 def test_a_residual_is_asked_of_the_delta_and_the_rows_of_its_keys() -> None:
