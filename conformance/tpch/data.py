@@ -6,7 +6,7 @@ back, for the refreshes to insert:
     tick 1      the load: all eight tables, without the orders held back
     tick 2 …    refresh function 1: scale × 1,500 orders are inserted, with their lineitems
                 refresh function 2: as many orders are deleted, with their lineitems
-                updates: a part, a supplier and a customer of every 500 gets new values in the
+                updates: a part, a supplier and a customer of every 20 gets new values in the
                 columns that the queries look at; an update is a delete and an insert
 
 Everything follows from the scale and the number of the tick.
@@ -31,10 +31,11 @@ from deltaproof.reference.types import DECIMAL, Row, Schema
 from deltaproof.reference.zset import ZSet
 
 ORDERS_PER_REFRESH = 1_500  # at scale 1: clause 2.6 of the specification
-ONE_IN = 500  # of the parts, suppliers and customers is updated in a tick
+ONE_IN = 20  # of the parts, suppliers and customers is updated in a tick
 SEED = 20131231
 
 BRANDS = [f"Brand#{first}{second}" for first in range(1, 6) for second in range(1, 6)]
+TYPES = ["ECONOMY ANODIZED STEEL", "LARGE BRUSHED BRASS", "PROMO PLATED TIN"]
 CONTAINERS = ["SM CASE", "SM BOX", "MED BAG", "MED BOX", "LG CASE", "LG BOX", "JUMBO PKG"]
 SEGMENTS = ["AUTOMOBILE", "BUILDING", "FURNITURE", "HOUSEHOLD", "MACHINERY"]
 
@@ -113,13 +114,19 @@ def new_part(random: Random, values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "p_size": random.randint(1, 50),
         "p_brand": random.choice(BRANDS),
+        "p_type": random.choice(TYPES),
         "p_container": random.choice(CONTAINERS),
         "p_retailprice": values["p_retailprice"] + 1,
     }
 
 
 def new_supplier(random: Random, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"s_nationkey": random.randrange(25), "s_acctbal": values["s_acctbal"] - 1}
+    nation = random.randrange(25)
+    return {
+        "s_nationkey": nation,
+        "s_phone": f"{10 + nation}{values['s_phone'][2:]}",  # its first digits are the nation's
+        "s_acctbal": values["s_acctbal"] - 1,
+    }
 
 
 def new_customer(random: Random, values: Mapping[str, Any]) -> Mapping[str, Any]:
