@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    output = sys.stdout
     try:
         return command.main(args=arguments, prog_name="deltaproof", standalone_mode=False) or PASS
     except click.exceptions.NoArgsIsHelpError as error:
@@ -74,6 +75,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return complain(f"{error.filename or 'output'}: {error.strerror or error}")
     except SystemExit as error:
+        if sys.stdout is not output:  # whoever was reading has gone, says click in this way
+            return UNKNOWN
         return complain(f"a backend ended the process, with {error.code!r}", UNKNOWN)
     except Exception as error:
         if os.environ.get("DELTAPROOF_TRACEBACK"):
@@ -264,6 +267,8 @@ def tpch_queries(
       deltaproof tpch
       deltaproof tpch q03 q18 -b reference --scale 0.1 --ticks 20
     """
+    if not scale > 0:  # FloatRange lets NaN pass
+        raise UsageError(f"--scale {scale}: expected a number from 0.001 to 100")
     from deltaproof.conformance.tpch.run import tpch_run
     from deltaproof.conformance.tpch.schema import QUERIES
 

@@ -26,9 +26,16 @@ def view_of(text: str, tables: Sequence[str], schema_file: Path | None, dialect:
     └─ filter v > 3
        └─ t
     """
-    declared = dict(map(declared_table, tables))
+    declared: dict[str, Schema] = {}
+    for name, schema in map(declared_table, tables):
+        if name.lower() in map(str.lower, declared):
+            raise UsageError(f"--table {name}: two tables are called that: rename one")
+        declared[name] = schema
     if schema_file is not None:
-        declared |= parse_tables(schema_file.read_text(encoding="utf-8"), dialect)
+        try:
+            declared |= parse_tables(schema_file.read_text(encoding="utf-8"), dialect)
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{schema_file} is no UTF-8 text: {error}") from None
     if not declared:
         raise UsageError("no tables: declare them with --table 'sales(fruit VARCHAR)' or --schema")
     return parse(sys.stdin.read() if text == "-" else text, declared, dialect)

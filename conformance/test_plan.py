@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -82,6 +84,8 @@ def test_words_of_the_query_do_not_become_markup_of_the_picture() -> None:
         ([SELECT, "--table", "sales(fruit)"], "expected a column like"),
         (["SELECT nope FROM sales", "--table", SALES], "nope"),
         (["SELEC", "--table", SALES], "line 1"),
+        ([SELECT, "--table", SALES, "--table", "Sales(k BIGINT)"], "two tables are called that"),
+        ([SELECT, "--schema", sys.executable], "is no UTF-8 text"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(
@@ -89,3 +93,16 @@ def test_a_mistake_is_one_line_that_says_what_to_do(
 ) -> None:
     assert run(["explain", *words]) == 4
     assert said in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_failure_of_a_backend() -> None:
+    words = [sys.executable, "-m", "deltaproof.conformance.cli", "explain", SELECT]
+    process = subprocess.Popen(
+        [*words, "--table", SALES], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 2

@@ -174,4 +174,5 @@ def bench_work(benchmark: BenchmarkFixture, name: str, work: Work, reach: str, r
 
     benchmark.group = f"work, {name}, {rows:,} rows"
     benchmark.extra_info |= {"query": name, "way": "runtime", "rows": rows, "claim": work.claim}
+    benchmark.extra_info["ticks"] = 2 * TICKS
     benchmark.pedantic(run, rounds=5)  # type: ignore[no-untyped-call]  # no types

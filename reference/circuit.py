@@ -226,6 +226,8 @@ class Circuit:
     def checked(self, deltas: Mapping[str, ZSet | RawEntries]) -> dict[str, ZSet]:
         """The deltas, made canonical by the schemas of their tables."""
         checked = {}
+        if not isinstance(deltas, Mapping):
+            raise TickError(f"tick {self.ticks + 1}: expected deltas by table, got {deltas!r:.80}")
         for name, delta in deltas.items():
             schema = self.tables.get(name)
             if schema is None:
@@ -313,7 +315,7 @@ def read_checkpoint(text: str) -> dict[str, Any]:
     """The JSON of a checkpoint. Raises CheckpointError when it is none."""
     try:
         saved = json.loads(text)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise CheckpointError(f"a checkpoint is JSON text: {error}") from None
     keys = {"ticks", "views", "tables", "contents", "nodes"}
     if not isinstance(saved, dict) or not keys <= saved.keys():

@@ -16,16 +16,40 @@ def pytest_terminal_summary(
     best = {
         (each.extra_info["query"], each.extra_info["way"], each.extra_info["rows"]): each["min"]
         for each in session.benchmarks
-        if "way" in each.extra_info
+        if "way" in each.extra_info and "claim" not in each.extra_info
     }
+    work: dict[tuple[str, str], dict[int, float]] = {}
+    for each in session.benchmarks:
+        if "claim" in each.extra_info:
+            info = each.extra_info
+            times = work.setdefault((info["query"], info["claim"]), {})
+            times[info["rows"]] = each["min"] / info["ticks"]
     terminalreporter.section("ratios, of the best rounds")
     recursion = {
         each.extra_info["recursion"]: each["min"] / each.extra_info["changes"]
         for each in session.benchmarks
         if "recursion" in each.extra_info
     }
-    for line in [*ratios(best), *share_of_recursion(recursion)]:
+    for line in [*ratios(best), *share_of_recursion(recursion), *work_lines(work)]:
         terminalreporter.write_line(line)
+
+
+def work_lines(seconds: dict[tuple[str, str], dict[int, float]]) -> list[str]:
+    """One line per operator: its claim, time per tick, and the ratio each time the state is tenfold.
+
+    >>> for line in work_lines({("filter", "hash: 1.3"): {10: 0.001, 100: 0.001, 1000: 0.002}}):
+    ...     print(line)
+    filter                                 hash: 1.3       1.000 ms   1.00   2.00   NOT MET
+    """
+    lines = []
+    for (query, claim), by_rows in seconds.items():
+        times = [by_rows[rows] for rows in sorted(by_rows)]
+        ratios = [after / before for before, after in zip(times, times[1:], strict=False)]
+        most = float(claim.partition(": ")[2] or "inf")
+        met = "" if max(ratios, default=0) <= most else "   NOT MET"
+        shown = "".join(f"{ratio:7.2f}" for ratio in ratios)
+        lines.append(f"{query:38} {claim:12} {1_000 * times[0]:8.3f} ms{shown}{met}")
+    return lines
 
 
 def share_of_recursion(seconds: dict[str, float]) -> list[str]:

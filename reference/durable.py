@@ -26,6 +26,7 @@ from urllib.parse import unquote
 from deltaproof.reference.errors import CheckpointError, TickError, UsageError
 
 VERSION = 1
+APPLICATION_ID = 0xDE17A  # in the header of our files, so that no other database is taken for one
 SMALLEST_SNAPSHOT = 1_000_000  # characters: below it, to apply the ticks again is as quick
 BUSY_TIMEOUT_MS = 5_000  # how long to wait for another process that writes
 
@@ -100,6 +101,7 @@ class SqliteStore:
                 path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1_000
             )
         with self.errors("open"):
+            self.claim()
             self.connection.execute("PRAGMA journal_mode = WAL")
             self.connection.execute("PRAGMA synchronous = FULL")
             with self.transaction():
@@ -111,6 +113,16 @@ class SqliteStore:
                     "CREATE TABLE IF NOT EXISTS ticks "
                     "(number INTEGER PRIMARY KEY, deltas TEXT, outputs TEXT)"
                 )
+
+    def claim(self) -> None:
+        """Makes an empty file ours. Raises CheckpointError for a database of something else."""
+        ((tables,),) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master")
+        ((owner,),) = self.connection.execute("PRAGMA application_id")
+        if tables and owner != APPLICATION_ID:
+            raise CheckpointError(
+                f"{self.path} is an SQLite database, but not of a circuit: name another file"
+            )
+        self.connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     def load(self, views: Callable[[], str]) -> Saved:
         with self.errors("read"), self.transaction():
@@ -126,6 +138,8 @@ class SqliteStore:
         version, kept, tick, checkpoint = row
         if version != VERSION:
             raise CheckpointError(f"{self.path}: expected version {VERSION}, got {version!r}")
+        if not isinstance(tick, int):
+            raise CheckpointError(f"{self.path}: expected the number of a tick, got {tick!r}")
         if kept != views():
             raise CheckpointError(
                 f"{self.path} keeps other views: open it with those, or begin a new file"
@@ -134,7 +148,7 @@ class SqliteStore:
             raise CheckpointError(f"{self.path}: ticks are missing after tick {tick}")
         try:
             read = tuple((number, json.loads(deltas)) for number, deltas in ticks)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise CheckpointError(f"{self.path}: a broken tick: {error}") from None
         self.snapshot_size = len(checkpoint or "")
         self.ticks_size = sum(len(deltas) for _, deltas in ticks)
@@ -229,4 +243,6 @@ def open_store(url: str) -> Store:
     path = unquote(url.removeprefix("sqlite:///"))
     if not url.startswith("sqlite:///") or not path:
         raise UsageError(f"{url!r}: expected memory: or sqlite:///FILE")
+    if path.startswith(":") or "?" in url:
+        raise UsageError(f"{url!r}: a file has no options here, and memory is said as memory:")
     return SqliteStore(Path(path))

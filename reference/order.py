@@ -14,6 +14,7 @@ from typing import Any
 
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.scalar import Expr, col, from_json
+from deltaproof.reference.scalar_tree import checked_expressions
 from deltaproof.reference.types import ARRAY, Row, Schema, Value
 
 
@@ -50,6 +51,7 @@ def checked_order(operator: str, order: Sequence[Order], schema: Schema) -> None
     for each in order:
         if not isinstance(each, Order):
             raise SchemaError(f"{operator}: expected Order(...), got {each!r}")
+        checked_expressions(operator, each.expression)
         if isinstance(kind := each.expression.type_in(schema), ARRAY):
             raise SchemaError(f"{operator}: {each} is {kind}: arrays have no order here")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -102,9 +102,8 @@ class Query:
     def negate(self) -> Query:
         return apply(Negate(), self)
 
-    def join(self, other: Query, on: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Query:
-        pairs = on.items() if isinstance(on, Mapping) else on
-        return apply(Join(tuple(pairs)), self, other)
+    def join(self, other: Query, on: On = ()) -> Query:
+        return apply(Join(pairs_of(on)), self, other)
 
     def semi_join(self, other: Query, on: On = (), residual: Expr | None = None) -> Query:
         """The rows that a row of the other matches; see `SemiJoin`."""
@@ -406,6 +405,9 @@ class Apply(Query):
             raise SchemaError(
                 f"{self.operator.name}: expected {expected} inputs, got {len(self.over)}"
             )
+        for each in self.over:
+            if not isinstance(each, Query):
+                raise SchemaError(f"{self.operator.name}: expected a query, got {each!r}")
         self.schema  # noqa: B018  # checks the schema rule now, where the mistake was made
 
     @cached_property
@@ -460,7 +462,10 @@ class GroupedBySets:
 
 def table(name: str, columns: Schema | str) -> Table:
     """A base table, its columns as a schema or in words."""
-    return Table(name, Schema.parse(columns) if isinstance(columns, str) else columns)
+    schema = Schema.parse(columns) if isinstance(columns, str) else columns
+    if not isinstance(schema, Schema):
+        raise SchemaError(f"table {name!r}: expected its columns, got {columns!r}")
+    return Table(name, schema)
 
 
 def apply(operator: Operator, *inputs: Query) -> Apply:
@@ -580,8 +585,11 @@ def array_agg(of: Expr, where: Expr | None = None) -> AggregateCall:
 
 
 def quantile(of: Expr, fraction: Decimal | str, where: Expr | None = None) -> AggregateCall:
-    """PERCENTILE_CONT: `quantile(col("v"), "0.9")`."""
-    return AggregateCall("quantile", of, where=where, fraction=Decimal(fraction))
+    """PERCENTILE_CONT: `quantile(col("v"), "0.9")`. Raises SchemaError for what is no number."""
+    try:
+        return AggregateCall("quantile", of, where=where, fraction=Decimal(fraction))
+    except InvalidOperation:
+        raise SchemaError(f'quantile: expected a fraction like "0.9", got {fraction!r}') from None
 
 
 def median(of: Expr, where: Expr | None = None) -> AggregateCall:
@@ -594,8 +602,11 @@ def single(of: Expr, where: Expr | None = None) -> AggregateCall:
 
 
 def pairs_of(on: On) -> tuple[tuple[str, str], ...]:
-    """The keys of a join as pairs."""
-    return tuple(on.items() if isinstance(on, Mapping) else on)
+    """The keys of a join as pairs. Raises SchemaError for what is none."""
+    pairs: tuple[Any, ...] = tuple(on.items() if isinstance(on, Mapping) else on)
+    if any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
+        raise SchemaError(f"join: expected keys as {{left: right}} or pairs, got {on!r}")
+    return pairs
 
 
 Step = tuple[str, Callable[..., ZSet] | None, list[int]]

@@ -620,3 +620,13 @@ def literal_of(value: Any) -> Literal:
 def as_expression(value: Any) -> Expr:
     """The expression itself, or a plain Python value as a literal."""
     return value if isinstance(value, Expr) else literal_of(value)
+
+
+def checked_expressions(operator: str, *values: Any) -> None:
+    """Raises SchemaError for what is no expression; None, for one left out, may stand there."""
+    for value in values:
+        if value is not None and not isinstance(value, Expr):
+            raise SchemaError(
+                f"{operator}: expected an expression, got {value!r}: a column is col('k'), "
+                "a value lit(1)"
+            )

@@ -16,7 +16,7 @@ from deltaproof.reference.errors import (
     TickError,
     WeightError,
 )
-from deltaproof.reference.query import count, min_, sum_, table
+from deltaproof.reference.query import Query, count, min_, sum_, table
 from deltaproof.reference.scalar import col, lit
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
@@ -117,6 +117,7 @@ def test_division_by_zero_names_the_operator_and_leaves_the_state() -> None:
     ("text", "message"),
     [
         ("no json", "JSON text"),
+        (None, "JSON text"),
         ("[]", "has ticks, views"),
         (
             json.dumps(json.loads(Circuit(TOTALS).checkpoint()) | {"nodes": None, "ticks": 1}),
@@ -132,6 +133,30 @@ def test_division_by_zero_names_the_operator_and_leaves_the_state() -> None:
 def test_a_checkpoint_that_does_not_fit_is_refused(text: str, message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         Circuit.restore(TOTALS, text)
+
+
+@pytest.mark.parametrize(
+    ("query", "node", "message"),
+    [
+        (ORDERS.aggregate(n=count()), [[[], ["zz"], []]], r"group \(\): expected its sums"),
+        (ORDERS.aggregate(n=count()), [[[], [], []]], r"group \(\): expected its sums"),
+        (ORDERS.aggregate(n=min_(col("id"))), [[[], [1], [[[5, "1"]]]]], "an integer weight"),
+        (
+            ORDERS.semi_join(NAMES, {"customer": "customer_id"}),
+            [[], [[["x"], "1"]]],
+            "integer weight",
+        ),
+        (ORDERS.per_group(["id"], ORDERS.project("amount")), [[[[]], [None]]], "rows of one group"),
+    ],
+)
+def test_a_state_that_is_none_of_the_operator_is_refused(
+    query: Query, node: Any, message: str
+) -> None:
+    circuit = Circuit(query)
+    circuit.step({})
+    broken = json.loads(circuit.checkpoint()) | {"nodes": [node]}
+    with pytest.raises(CheckpointError, match=message):
+        Circuit.restore(query, json.dumps(broken))
 
 
 def test_a_query_comes_back_from_json_as_it_was() -> None:
@@ -169,6 +194,12 @@ def test_what_is_no_delta_is_refused(delta: Any) -> None:
     circuit = Circuit(JOINED)
     with pytest.raises((TickError, RowError), match="tick 1, table orders"):
         circuit.step({"orders": delta})
+
+
+@pytest.mark.parametrize("deltas", [None, [1], {1: 2}.items()])
+def test_a_tick_is_deltas_by_table(deltas: Any) -> None:
+    with pytest.raises(TickError, match="tick 1: expected deltas by table, got"):
+        Circuit(JOINED).step(deltas)
 
 
 def test_a_zset_with_a_schema_holds_only_rows_of_it() -> None:

@@ -158,7 +158,9 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         "UPDATE ticks SET deltas = '{' WHERE number = 2",
         """UPDATE ticks SET deltas = '{"t": [[["x", 1], 1]]}' WHERE number = 2""",
         """UPDATE ticks SET deltas = '{"u": []}' WHERE number = 2""",
+        "UPDATE ticks SET deltas = NULL WHERE number = 2",
         "UPDATE snapshot SET version = 7",
+        "UPDATE snapshot SET tick = NULL",
     ],
 )
 def test_a_file_that_was_damaged_is_refused(tmp_path: Path, damage: str) -> None:
@@ -183,6 +185,22 @@ def test_reset_empties_the_file_too(tmp_path: Path) -> None:
 def test_a_url_of_another_kind_is_refused(bad: str) -> None:
     with pytest.raises(UsageError, match="expected memory: or sqlite:///FILE"):
         open_store(bad)
+
+
+@pytest.mark.parametrize("bad", ["sqlite:///:memory:", "sqlite:///x.db?mode=ro"])
+def test_what_sqlite_would_take_as_an_option_is_refused(bad: str) -> None:
+    with pytest.raises(UsageError, match="a file has no options here"):
+        open_store(bad)
+
+
+def test_a_database_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE customers (name TEXT)")
+    connection.close()
+    before = (tmp_path / "other.db").read_bytes()
+    with pytest.raises(CheckpointError, match="not of a circuit: name another file"):
+        Circuit(VIEWS, store=url(tmp_path / "other.db"))
+    assert (tmp_path / "other.db").read_bytes() == before
 
 
 def test_a_path_may_hold_what_urls_escape(tmp_path: Path) -> None:

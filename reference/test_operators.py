@@ -17,10 +17,11 @@ from deltaproof.reference.circuit import Circuit
 from deltaproof.reference.errors import EvaluationError, SchemaError
 from deltaproof.reference.operator import Increment, Operator, Pairing, increment_of_shape
 from deltaproof.reference.operators import OPERATORS
-from deltaproof.reference.query import Query, avg, count, max_, min_, sum_, table
+from deltaproof.reference.operators.logic import Branch
+from deltaproof.reference.query import Query, avg, count, max_, min_, quantile, sum_, table
 from deltaproof.reference.scalar import array, col, lit
 from deltaproof.reference.scalar_sample import sample_value
-from deltaproof.reference.select import AggregateCall
+from deltaproof.reference.select import AggregateCall, Frame
 from deltaproof.reference.stream import differentiate, integrate
 from deltaproof.reference.types import NAN, Row, Schema
 from deltaproof.reference.zset import ZSet
@@ -146,6 +147,20 @@ def test_a_sum_over_64_bits_is_an_error_that_names_the_group() -> None:
         (lambda: T.filter(col("nope") > 1), "unknown column 'nope': there are k, v"),
         (lambda: T.filter(col("v")), "expected a BOOLEAN predicate"),
         (lambda: T.filter(col("k") == 1), "expected an expression, got False"),  # type: ignore[arg-type, comparison-overlap]
+        (lambda: T.map(k=1), "map: expected an expression, got 1: a column is col"),  # type: ignore[arg-type]
+        (lambda: T.flat_map("v", "e"), "flat_map: expected an expression, got 'v'"),  # type: ignore[arg-type]
+        (lambda: T.lag("p", col("v"), "v", default=0), "lag: expected an expression"),  # type: ignore[arg-type]
+        (lambda: T.top_k(1, 1), "top_k: expected an expression, got 1"),  # type: ignore[arg-type]
+        (lambda: T.temporal_filter(table("c", "n BIGINT"), 1), "expected an expression"),  # type: ignore[arg-type]
+        (lambda: T.logic(Branch((("k", 1),))), "logic: expected an expression"),  # type: ignore[arg-type]
+        (lambda: T.aggregate(n=1), r"n: expected a call such as count\(\), got 1"),  # type: ignore[arg-type]
+        (lambda: T.rolling(Frame("rows", 1, 0), "v", n=1), "n: expected a call"),  # type: ignore[arg-type]
+        (lambda: T.union_all("s"), "union_all: expected a query, got 's'"),  # type: ignore[arg-type]
+        (lambda: T.join(S.prefix("s_"), on="k"), "expected keys as {left: right} or pairs"),  # type: ignore[arg-type]
+        (lambda: T.asof_join(T, {}, "k", "v", strict=1), "strict True or False, got 1"),  # type: ignore[arg-type]
+        (lambda: table("t", 3), "table 't': expected its columns, got 3"),  # type: ignore[arg-type]
+        (lambda: T.aggregate(q=quantile(col("v"), "half")), 'a fraction like "0.9", got'),
+        (lambda: T.aggregate(q=quantile(col("v"), "nan")), "a fraction is from 0 to 1, got NaN"),
         (lambda: T.join(T, on={"k": "k"}), "rename one"),
         (lambda: T.join(S, on={"k": "name"}), "keys must have one type"),
         (lambda: T.union_all(S), "same types in the same order"),

@@ -419,6 +419,19 @@ REFUSED = {
     "SELECT (SELECT k, w FROM r) FROM t": "a subquery as a value has 2 columns: select one",
     "SELECT k FROM t WHERE k IN (SELECT k, w FROM r)": "compared with a subquery of 2",
     "SELECT k FROM t UNION SELECT k, w FROM r": "UNION of 1 and 2 columns",
+    "SELECT k FROM t UNION SELECT k FROM r ORDER BY 2 LIMIT 1": "ORDER BY 2: there is no such",
+    "SELECT k FROM t UNION SELECT k FROM r ORDER BY 0 LIMIT 1": "ORDER BY 0: there is no such",
+    "SELECT k FROM t ORDER BY 1.5 LIMIT 1": "ORDER BY 1.5: there is no such column",
+    "SELECT k FROM t GROUP BY 1.5": "GROUP BY 1.5: there is no such column",
+    "SELECT DISTINCT ON (2) k FROM t": "DISTINCT ON 2: there is no such column",
+    "SELECT (SELECT SUM(t.v) FROM r) FROM t": "of the query around belongs to that query",
+    "SELECT (SELECT MAX(w) FROM r WHERE k = t.k) FROM t GROUP BY v": "neither in GROUP BY nor",
+    "SELECT MAX(k, 2) FROM t": "MAX is of one value: write GREATEST",
+    "SELECT k, [] FROM t": "ARRAY[] is of no type",
+    "SELECT UNNEST(xs), UNNEST(xs) FROM e": "UNNEST twice in a SELECT list",
+    "WITH c AS (SELECT 1), C AS (SELECT 2) TABLE c": "two tables of WITH are called 'C'",
+    "SELECT (WITH c AS (SELECT w FROM r WHERE k = t.v) SELECT MAX(w) FROM c) FROM t": "c of WITH",
+    "SELECT (SELECT COUNT(*) FROM r FULL JOIN u ON w = a AND w = v) FROM t": "cannot read",
     "SELECT k FROM t LIMIT k": "LIMIT and OFFSET need a constant whole number",
     "SELECT NTILE(2) OVER (ORDER BY k) FROM t": "no aggregate NTILE here",
     "SELECT FIRST_VALUE(k) OVER (ORDER BY v) FROM t": "write ROW_NUMBER, RANK",
@@ -483,6 +496,11 @@ def test_an_unknown_dialect_is_refused() -> None:
 def test_absurd_nesting_is_an_error_and_not_a_crash(text: str) -> None:
     with contextlib.suppress(SqlError):
         parse(text, TABLES)
+
+
+def test_each_side_of_a_sum_is_read_once() -> None:
+    assert str(parse(f"SELECT {'+'.join('k' * 60)} FROM t", TABLES)).count("k") == 60
+    assert str(parse("SELECT k + (SELECT MAX(w) FROM r) FROM t", TABLES)).count("join") == 1
 
 
 def test_nested_correlation_is_not_read_again_and_again() -> None:

@@ -132,6 +132,8 @@ ALL_CAPABILITIES = tuple(
 
 def result_column(name: str, call: AggregateCall, rows: Schema) -> Column:
     """The output column of a call. Raises SchemaError when it does not fit."""
+    if not isinstance(call, AggregateCall):
+        raise SchemaError(f"aggregate: {name}: expected a call such as count(), got {call!r}")
     if call.function not in FUNCTIONS:
         raise SchemaError(f"aggregate: unknown function {call.function!r}: {', '.join(FUNCTIONS)}")
     check_clauses(call, rows)
@@ -166,7 +168,7 @@ def check_clauses(call: AggregateCall, rows: Schema) -> None:
         raise SchemaError(f"aggregate: {call}: arg_min and arg_max, and only they, say by what")
     if (call.fraction is not None) != (call.function == "quantile"):
         raise SchemaError(f"aggregate: {call}: a quantile, and only it, has a fraction")
-    if call.fraction is not None and not 0 <= call.fraction <= 1:
+    if call.fraction is not None and (call.fraction.is_nan() or not 0 <= call.fraction <= 1):
         raise SchemaError(f"aggregate: {call}: a fraction is from 0 to 1, got {call.fraction}")
     if call.where is not None and (kind := call.where.type_in(rows)) != BOOLEAN:
         raise SchemaError(f"aggregate: {call}: FILTER needs a BOOLEAN condition, got {kind}")

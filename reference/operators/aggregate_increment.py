@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from deltaproof.reference.errors import EvaluationError
+from deltaproof.reference.errors import CheckpointError, EvaluationError
 from deltaproof.reference.operators.aggregate_layout import ROWS, Kept, Layout
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.types import Row, Schema, Value, key_function
-from deltaproof.reference.zset import Weight, ZSet, positive
+from deltaproof.reference.zset import Weight, ZSet, is_weight, positive
 
 __all__ = ["ROWS", "AggregateIncrement", "Layout"]
 
@@ -185,8 +185,10 @@ class AggregateIncrement:
         groups, values = {}, {}
         for saved_key, sums, saved_values in saved:
             key = self.key_schema.row_from_json(saved_key)
+            if len(sums) != len(self.layout.parts) or not all(map(is_weight, sums)):
+                raise CheckpointError(f"group {key!r}: expected its sums, got {sums!r:.80}")
             values[key] = [
-                {slot.kind.from_json(value): weight for value, weight in entries}
+                dict(ZSet([(slot.kind.from_json(value), w) for value, w in entries]).items())
                 for slot, entries in zip(
                     self.slots, saved_values or [[]] * len(self.slots), strict=True
                 )

@@ -77,6 +77,8 @@ class AsofJoin(Operator):
             raise SchemaError(
                 f"asof_join: unknown kind {self.kind!r}: there are {', '.join(KINDS)}"
             )
+        if type(self.strict) is not bool:
+            raise SchemaError(f"asof join: expected strict True or False, got {self.strict!r}")
         checked_keys("asof join", self.on, left, right)
         ours, theirs = left.column(self.left_time), right.column(self.right_time)
         if ours.type != theirs.type or isinstance(ours.type, ARRAY):

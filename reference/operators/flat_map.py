@@ -10,6 +10,7 @@ from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Meaning, Operator, Shape
 from deltaproof.reference.scalar import Expr, array, from_json
 from deltaproof.reference.scalar_sample import sample_expression
+from deltaproof.reference.scalar_tree import checked_expressions
 from deltaproof.reference.select import Relation, Select
 from deltaproof.reference.types import ARRAY, Column, Row, Schema
 from deltaproof.reference.zset import ZSet, without_zeros
@@ -36,6 +37,7 @@ class FlatMap(Operator):
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
+        checked_expressions(self.name, self.array)
         kind = self.array.type_in(rows)
         if not isinstance(kind, ARRAY):
             raise SchemaError(f"flat_map: expected an ARRAY to unnest, got {kind} {self.array}")

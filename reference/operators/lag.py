@@ -37,7 +37,7 @@ from deltaproof.reference.order import Order
 from deltaproof.reference.ordered import After, Entry, InOrder, Ordered, copies
 from deltaproof.reference.scalar import Expr, col, from_json
 from deltaproof.reference.scalar_sample import sample_value
-from deltaproof.reference.scalar_tree import Literal
+from deltaproof.reference.scalar_tree import Literal, checked_expressions
 from deltaproof.reference.select import Relation, Select, WindowCall
 from deltaproof.reference.types import ARRAY, Column, Row, Schema, Value
 
@@ -93,6 +93,7 @@ class Lag(Operator):
                 f"lag: expected an offset above 0 (LAG) or below (LEAD), got {self.offset!r}"
             )
         checked_over(self.function, self.partition, self.order, rows)
+        checked_expressions(self.function, self.argument, self.default)
         kind, nullable = self.argument.type_in(rows), True
         if self.default is not None:
             if (found := self.default.type_in(rows)) != kind:

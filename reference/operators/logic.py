@@ -35,6 +35,7 @@ from deltaproof.reference.scalar_tree import (
     Like,
     Literal,
     Not,
+    checked_expressions,
 )
 from deltaproof.reference.scalar_tree import Logic as Connective
 from deltaproof.reference.select import Compound, Relation, Select
@@ -84,6 +85,8 @@ class Branch:
 
     def output(self, rows: Schema) -> Schema:
         """Raises SchemaError for an expression that does not fit the rows."""
+        values = (value for _, value in self.columns)
+        checked_expressions("logic", self.where, self.weight, *values)
         scope = self.scope(rows)
         for expression, kind in ((self.where, BOOLEAN), (self.weight, BIGINT)):
             if expression is not None and (found := expression.type_in(scope)) != kind:

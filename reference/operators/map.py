@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from deltaproof.reference.operator import Meaning, Operator, Shape
 from deltaproof.reference.scalar import Expr, col, from_json, sample_expression
+from deltaproof.reference.scalar_tree import checked_expressions
 from deltaproof.reference.select import Relation, Select
 from deltaproof.reference.types import Column, Row, Schema, Value
 from deltaproof.reference.zset import ZSet, without_zeros
@@ -32,6 +33,7 @@ class Map(Operator):
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
+        checked_expressions(self.name, *[value for _, value in self.columns])
         return Schema(
             tuple(
                 Column(name, value.type_in(rows), value.nullable_in(rows))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
-from deltaproof.reference.errors import EvaluationError, SchemaError
+from deltaproof.reference.errors import CheckpointError, EvaluationError, SchemaError
 from deltaproof.reference.operator import (
     Increment,
     Meaning,
@@ -279,5 +279,7 @@ class PerGroupIncrement:
             group.contents = [dict(zset_from_json(schema, rows).items()) for schema, rows in pairs]
             group.circuit.restore(state)
             tables = zip(self.keys, group.contents, strict=True)
-            key = next(key_of(row) for key_of, rows in tables for row in rows)
-            self.groups[key] = group
+            keys = {key_of(row) for key_of, rows in tables for row in rows}
+            if len(keys) != 1:
+                raise CheckpointError(f"expected the rows of one group, got {contents!r:.80}")
+            self.groups[keys.pop()] = group

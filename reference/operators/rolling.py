@@ -107,9 +107,9 @@ class Rolling(Operator):
         checked_frame(self.frame)
         if self.frame.unit == "range":
             place_function(self.frame, self.order, rows)
+        results = [result_column(name, call, rows) for name, call in self.calls]
         for _, call in self.calls:
             checked_call(call)
-        results = [result_column(name, call, rows) for name, call in self.calls]
         return Schema((*rows.columns, *results))
 
     def meaning(self, *inputs: Schema) -> Meaning:

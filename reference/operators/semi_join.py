@@ -165,7 +165,8 @@ class SemiJoinIncrement:
         left, _ = self.schemas
         entries, totals = saved
         self.left.add(zset_from_json(left, entries).items())
-        self.presence.totals = {self.key_from_json(key): total for key, total in totals}
+        by_key = ZSet([(self.key_from_json(key), total) for key, total in totals])
+        self.presence.totals = dict(by_key.items())
 
     def key_to_json(self, key: Any) -> list[Any]:
         values = key if len(self.key_types) != 1 else (key,)

@@ -26,6 +26,7 @@ from deltaproof.reference.operator import (
 from deltaproof.reference.ordered import Ordered
 from deltaproof.reference.scalar import Expr, col, from_json
 from deltaproof.reference.scalar_sample import sample_expression
+from deltaproof.reference.scalar_tree import checked_expressions
 from deltaproof.reference.select import JoinOn, Relation, Select
 from deltaproof.reference.store import add_into
 from deltaproof.reference.types import ARRAY, BOOLEAN, Column, Row, Schema, Type
@@ -78,6 +79,7 @@ class TemporalFilter(Operator):
         bounds = [bound for bound in (self.lower, self.upper) if bound is not None]
         if not bounds:
             raise SchemaError("temporal_filter: expected lower, upper or both, got neither")
+        checked_expressions(self.name, *bounds)
         for bound in bounds:
             if bound.type_in(rows) != kind:
                 raise SchemaError(

@@ -130,6 +130,11 @@ def call_of(scalars: Scalars, node: exp.Expr) -> AggregateCall:
             return AggregateCall(function, scalars.read(argument), by=by)
     for kind, function in SIMPLE.items():
         if type(node) is kind:
+            if node.expressions:
+                name = type(node).__name__.upper()
+                raise block.refusal(
+                    node, f"{name} is of one value", "write GREATEST or LEAST of several"
+                )
             argument = unordered(scalars, node, argument)
             return AggregateCall(function, exactly(function, scalars, argument), distinct)
     raise block.refusal(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from deltaproof.reference.errors import SchemaError
+from deltaproof.reference.parse.types import arithmetic
 from deltaproof.reference.parse.types import constant as constant_of
 from deltaproof.reference.scalar import (
     Expr,
@@ -40,8 +41,8 @@ DAY = 24 * MICROS["HOUR"]
 NAMED = {f"TO_{unit}S": unit for unit in (*DAYS, *MONTHS, *MICROS)}  # DuckDB
 
 
-def shifted(scalars: Scalars, node: exp.Binary) -> Expr | None:
-    """moment ± interval, date ± days, date - date; None where neither side is a moment."""
+def added(scalars: Scalars, node: exp.Binary) -> Expr:
+    """moment ± interval, date ± days, date - date, or a sum of numbers; each side is read once."""
     sign = 1 if isinstance(node, exp.Add) else -1
     left, right = node.left, node.right
     if sign == 1 and is_interval(left):
@@ -60,7 +61,7 @@ def shifted(scalars: Scalars, node: exp.Binary) -> Expr | None:
         return moved(scalars, node, second, first, sign, "DAY")
     if kinds == [DATE, BIGINT]:
         return moved(scalars, node, first, second, sign, "DAY")
-    return None
+    return arithmetic("+" if sign == 1 else "-", first, second, scalars.block.schema)
 
 
 def days_from(earlier: Expr, later: Expr) -> Expr:

@@ -16,7 +16,7 @@ from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.parse.aggregates import aggregate_call, aggregates_in
 from deltaproof.reference.parse.joins import combined
-from deltaproof.reference.parse.scalars import Scalars
+from deltaproof.reference.parse.scalars import SUBQUERIES, Scalars
 from deltaproof.reference.parse.scope import Block, with_columns
 from deltaproof.reference.query import apply
 from deltaproof.reference.scalar import Expr, case, coalesce, col, lit
@@ -44,6 +44,13 @@ class Grouping:
     def is_needed(self) -> bool:
         having = self.select.args.get("having")
         return self.clause is not None or bool(self.calls) or having is not None
+
+    @property
+    def has_one_group(self) -> bool:
+        """Whether all rows, also none, are one group: there is no GROUP BY, or GROUP BY ()."""
+        items = [] if self.clause is None else self.clause.expressions
+        empty = all(isinstance(each, exp.Tuple) and not each.expressions for each in items)
+        return empty and not self.has_sets
 
     def make(self) -> None:
         """Groups the block's plan."""
@@ -122,11 +129,9 @@ class Grouping:
     def key(self, item: exp.Expr, computed: list[tuple[Expr, str]]) -> str:
         """The column of one key: a column, an expression, a position, or an alias."""
         node, hint = item, ""
-        if isinstance(item, exp.Literal) and not item.is_string:
-            place = int(item.this)
-            if not 1 <= place <= len(self.select.expressions):
-                raise self.block.refusal(item, f"GROUP BY {place}: there is no such column")
-            node = self.select.expressions[place - 1]
+        place = self.block.place(item, "GROUP BY", len(self.select.expressions))
+        if place is not None:
+            node = self.select.expressions[place]
         elif isinstance(item, exp.Column) and not item.table:
             alias = self.block.aliases.get(item.name.lower())
             if alias is not None and not self.block.scope.find(item.name):
@@ -143,6 +148,10 @@ class Grouping:
                 return name
         hint = hint or next((a for a, e in self.block.aliases.items() if e == node), "key")
         computed.append((value, self.block.fresh(hint)))
+        if node.find(*SUBQUERIES):  # it is not read again after grouping
+            for again in (n for each in self.read_later for n in each.find_all(type(node))):
+                if again == node:
+                    self.block.known[id(again)] = col(computed[-1][1])
         return computed[-1][1]
 
     # --- the aggregates ---
@@ -151,6 +160,8 @@ class Grouping:
         """The calls, each once, under the alias of the SELECT list where it has one."""
         named: list[tuple[str, AggregateCall]] = []
         calls = [(node, aggregate_call(self.scalars, node)) for node in self.calls]
+        for node, call in calls:
+            self.check_is_own(node, call)
         self.block.taken = {name.lower() for name in keys}  # no other column is left
         for node, call in calls:
             name = next((name for name, known in named if known == call), None)
@@ -159,6 +170,18 @@ class Grouping:
                 named.append((name, call))
             self.block.known[id(node)] = col(name)
         return named
+
+    def check_is_own(self, node: exp.Expr, call: AggregateCall) -> None:
+        """Raises SqlError for an aggregate of outer columns only, which the query around has."""
+        outer = self.block.outer
+        parts = [each for each in (call.argument, call.by, call.where) if each is not None]
+        reads = frozenset().union(*(each.columns() for each in parts))
+        if outer is not None and reads and reads <= set(outer.renamed.values()):
+            raise self.block.refusal(
+                node,
+                "an aggregate of columns of the query around belongs to that query",
+                "aggregate there, in a subquery of FROM, and read its result here",
+            )
 
     def hint(self, node: exp.Expr) -> str:
         """The alias of a SELECT item that is this call, or a cast of it."""

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from deltaproof.reference.errors import SchemaError, SqlError
 from deltaproof.reference.parse.casts import cast
-from deltaproof.reference.parse.dates import shifted
+from deltaproof.reference.parse.dates import added
 from deltaproof.reference.parse.functions import function_of
 from deltaproof.reference.parse.scope import Block
 from deltaproof.reference.parse.types import arithmetic, compared, is_null, together
@@ -128,16 +128,12 @@ class Scalars:
     # --- operations ---
 
     def arithmetic(self, node: exp.Binary) -> Expr:
-        return self.computed(SYMBOLS[type(node)], node)
-
-    def computed(self, symbol: str, node: exp.Binary) -> Expr:
         left, right = self.read(node.left), self.read(node.right)
-        return arithmetic(symbol, left, right, self.block.schema)
+        return arithmetic(SYMBOLS[type(node)], left, right, self.block.schema)
 
     def sum(self, node: exp.Binary) -> Expr:
         """+ and -, of numbers or of a moment and an interval."""
-        moved = shifted(self, node)
-        return self.arithmetic(node) if moved is None else moved
+        return added(self, node)
 
     def division(self, node: exp.Div) -> Expr:
         """Whole numbers are divided as the dialect does; all others as DOUBLEs."""
@@ -285,6 +281,8 @@ class Scalars:
     def array(self, node: exp.Array) -> Expr:
         if any(isinstance(each, exp.Query) for each in node.expressions):
             raise self.block.refusal(node, "ARRAY of a subquery", "write ARRAY_AGG in a subquery")
+        if not node.expressions:
+            raise self.block.refusal(node, "ARRAY[] is of no type", "write CAST(ARRAY[] AS T[])")
         return ArrayOf(tuple(together([self.read(e) for e in node.expressions], self.block.schema)))
 
 

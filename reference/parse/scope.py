@@ -191,6 +191,14 @@ class Block:
     def refusal(self, node: exp.Expr | None, why: str, instead: str = "") -> SqlError:
         return self.context.refusal(node, why, instead)
 
+    def place(self, node: exp.Expr, clause: str, width: int) -> int | None:
+        """Which column of the SELECT list a number stands for, from 0; None for what is none."""
+        if not isinstance(node, exp.Literal) or node.is_string:
+            return None
+        if not node.is_int or not 1 <= int(node.name) <= width:
+            raise self.refusal(node, f"{clause} {node.name}: there is no such column")
+        return int(node.name) - 1
+
     def fresh(self, name: str) -> str:
         """The name, or the first of name_2, name_3, … that nothing here and around is called."""
         number, chosen = 1, name
@@ -229,7 +237,12 @@ class Block:
 
     def unknown(self, node: exp.Expr, name: str, qualifier: str) -> SqlError:
         full = f"{qualifier}.{name}" if qualifier else name
-        if self.before is not None and self.before.scope.find(name, qualifier):
+        block: Block | None = self
+        while block is not None and not (
+            block.before is not None and block.before.scope.find(name, qualifier)
+        ):
+            block = block.outer.block if block.outer is not None else None
+        if block is not None:
             return self.refusal(
                 node,
                 f"column {full!r} is neither in GROUP BY nor in an aggregate",

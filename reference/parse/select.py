@@ -122,7 +122,7 @@ class SelectReader:
         block, outer = self.block, self.outer
         rows = block.query.schema
         grouping.make()
-        self.alone = grouping.clause is None
+        self.alone = grouping.has_one_group
         if not self.alone or not block.carried or outer is None:
             return
         if self.role == "scalar" and not self.node.args.get("having") and self.is_plain():
@@ -172,7 +172,11 @@ class SelectReader:
         try:
             block.query = built(tree, own, block.fresh)
         except SchemaError as error:
-            raise block.refusal(self.node.args.get("from_"), str(error)) from None
+            why = str(error)
+            sides = [join.side.upper() for join in self.node.args.get("joins") or []]
+            if outer is not None and outer.domain is not None and {"RIGHT", "FULL"} & {*sides}:
+                why = "what a RIGHT or FULL JOIN joins cannot read the query around"
+            raise block.refusal(self.node.args.get("from_"), why) from None
         for each in later:
             subquery.condition(block, self.scalars, each)
         return pulled
@@ -219,8 +223,12 @@ class SelectReader:
 
     def unnest(self) -> None:
         """UNNEST in the SELECT list: the rows are as many as it has elements."""
-        for node in self.node.expressions:
-            call = node.unalias()
+        calls = [each.unalias() for each in self.node.expressions]
+        if sum(isinstance(each, exp.Explode | exp.Unnest) for each in calls) > 1:
+            raise self.block.refusal(
+                self.node, "UNNEST twice in a SELECT list, row by row", "write them in FROM"
+            )
+        for node, call in zip(self.node.expressions, calls, strict=True):
             if isinstance(call, exp.Explode | exp.Unnest) and id(call) not in self.block.known:
                 inside = call.expressions or [call.this]
                 array = self.scalars.read(inside[0])
@@ -305,7 +313,8 @@ class SelectReader:
         """DISTINCT ON (a, b): the first row in the order, for each a and b."""
         plan, order = self.ordered(columns, distinct=False)
         terms = on.expressions if isinstance(on, exp.Tuple) else [on]
-        added = [(self.block.fresh("on"), self.scalars.read(each.unnest())) for each in terms]
+        values = [self.order_value(each.unnest(), columns, "DISTINCT ON") for each in terms]
+        added = [(self.block.fresh("on"), value) for value in values]
         missing = [(n, v) for n, v in added if v not in [w for _, w in columns]]
         if missing:
             plan, order = self.ordered([*columns, *missing], distinct=False)
@@ -338,13 +347,12 @@ class SelectReader:
         plan = projected(self.block.query, [*columns, *added])
         return (plan.distinct() if distinct else plan), tuple(order)
 
-    def order_value(self, node: exp.Expr, columns: list[tuple[str, Expr]]) -> Expr:
+    def order_value(
+        self, node: exp.Expr, columns: list[tuple[str, Expr]], clause: str = "ORDER BY"
+    ) -> Expr:
         """A position, a name of the SELECT list, or an expression."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            place = int(node.this)
-            if not 1 <= place <= len(columns):
-                raise self.block.refusal(node, f"ORDER BY {place}: there is no such column")
-            return columns[place - 1][1]
+        if (place := self.block.place(node, clause, len(columns))) is not None:
+            return columns[place][1]
         if isinstance(node, exp.Column) and not node.table:
             for name, value in columns:
                 if name.lower() == node.name.lower():

@@ -19,6 +19,7 @@ from deltaproof.reference.parse.scope import (
     Context,
     Environment,
     Field,
+    NeedsDomain,
     Outer,
     Source,
     projected,
@@ -39,7 +40,7 @@ def read_query(
     role: str = "table",
 ) -> Answer:
     """Any query. The role is "table", "scalar", "rows" (of IN) or "exists" (columns unread)."""
-    environment = with_tables(context, node, environment)
+    environment = with_tables(context, node, environment, outer)
     if isinstance(node, exp.Subquery):
         if any(node.args.get(part) for part in ("order", "limit", "offset")):
             inner = read_query(context, node.this, environment, outer)
@@ -53,16 +54,29 @@ def read_query(
     raise context.refusal(node, f"{node.key.upper()} is no query", "write SELECT …")
 
 
-def with_tables(context: Context, node: exp.Expr, environment: Environment) -> Environment:
-    """The environment with the tables of WITH."""
+def with_tables(
+    context: Context, node: exp.Expr, environment: Environment, outer: Outer | None
+) -> Environment:
+    """The environment with the tables of WITH, which do not read the query around."""
     clause = node.args.get("with_")
     if clause is None:
         return environment
     known = dict(environment)
+    names = [table.alias.lower() for table in clause.expressions]
+    if twice := [t for place, t in enumerate(clause.expressions) if names[place] in names[:place]]:
+        raise context.refusal(twice[0], f"two tables of WITH are called {twice[0].alias!r}")
     if clause.args.get("recursive"):
         return recursive_tables(context, clause, known)
     for table in clause.expressions:
-        answer = read_query(context, table.this, known)
+        alone = None if outer is None else Outer(outer.block, may_pull=False)
+        try:
+            answer = read_query(context, table.this, known, alone)
+        except NeedsDomain as need:
+            if need.outer is not alone:
+                raise
+            raise context.refusal(
+                table, f"{table.alias} of WITH reads the query around", "write it as a subquery"
+            ) from None
         given = [each.name for each in table.args["alias"].columns]
         known[table.alias.lower()] = named(context, table, answer, given)
     return known
@@ -163,10 +177,8 @@ def limited(block: Block, answer: Answer, node: exp.Expr) -> Answer:
     clause = node.args.get("order")
     order = []
     for term in [] if clause is None else clause.expressions:
-        if isinstance(term.this, exp.Literal) and not term.this.is_string:
-            value = col(answer.columns[int(term.this.this) - 1])
-        else:
-            value = scalars.read(term.this)
+        place = block.place(term.this, "ORDER BY", len(answer.columns))
+        value = scalars.read(term.this) if place is None else col(answer.columns[place])
         order.append(order_term(term, value))
     limit, offset = limit_of(scalars, node)
     partition = tuple(each.column for each in answer.carried)
