@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
 from deltaproof.reference.errors import BackendMissing, SchemaError, UsageError
@@ -14,6 +15,8 @@ from deltaproof.reference.planner import Rewrite, plan_views
 from deltaproof.reference.query import Query
 from deltaproof.reference.sql import DIALECTS, parse, parse_tables, to_sql
 from deltaproof.reference.types import Schema
+
+WIDE = 10_000  # columns of what is no terminal
 
 
 def view_of(text: str, tables: Sequence[str], schema_file: Path | None, dialect: str) -> Query:
@@ -62,7 +65,11 @@ def plan_lines(query: Query) -> Iterator[str]:
     circuit, rewrites = circuit_of(query)
     yield from ["query", *(f"  {line}" for line in str(query).splitlines()), ""]
     yield f"rows  {query.schema}"
-    yield from ["", "circuit", *(f"  {line}" for line in plan_of(circuit).lines())]
+    plan = plan_of(circuit)
+    lines = list(plan.lines())
+    if max(map(len, lines)) + 2 > get_terminal_size((WIDE, 24)).columns:
+        lines = list(plan.narrow_lines())
+    yield from ["", "circuit", *(f"  {line}" for line in lines)]
     for number, rewrite in enumerate(rewrites):
         yield from [] if number else ["", "rewritten"]
         yield f"  {rewrite}"

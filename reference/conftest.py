@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def pytest_terminal_summary(
 
 
 def work_lines(seconds: dict[tuple[str, str], dict[int, float]]) -> list[str]:
-    """One line per operator: its claim, time per tick, and the ratio each time the state is tenfold.
+    """One line per operator: its claim, time per tick, and the ratio at each tenfold of the state.
 
     >>> for line in work_lines({("filter", "hash: 1.3"): {10: 0.001, 100: 0.001, 1000: 0.002}}):
     ...     print(line)
@@ -44,7 +45,7 @@ def work_lines(seconds: dict[tuple[str, str], dict[int, float]]) -> list[str]:
     lines = []
     for (query, claim), by_rows in seconds.items():
         times = [by_rows[rows] for rows in sorted(by_rows)]
-        ratios = [after / before for before, after in zip(times, times[1:], strict=False)]
+        ratios = [after / before for before, after in pairwise(times)]
         most = float(claim.partition(": ")[2] or "inf")
         met = "" if max(ratios, default=0) <= most else "   NOT MET"
         shown = "".join(f"{ratio:7.2f}" for ratio in ratios)

@@ -84,6 +84,25 @@ class Plan:
                 table.add_row(Text(f"{prefix}{node.label}"), shape, node.theorem, node.keeps, needs)
         yield from table_text(table).splitlines()
 
+    def narrow_lines(self) -> Iterator[str]:
+        """The same where there is no room for columns: what is said of a node stands below it.
+
+        >>> from deltaproof.reference.query import table
+        >>> print("\\n".join(plan_of(table("t", "k BIGINT").distinct()).narrow_lines()))
+        distinct
+        │    general, by distinct_increment; keeps the weight of every row; needs distinct
+        └─ t
+        """
+        shown: set[int] = set()
+        for prefix, node in self.walk(len(self.nodes) - 1, "", "", shown):
+            again = node.number in shown and bool(node.operator)
+            yield f"{prefix}{node.label}" + (" (above)" if again else "")
+            if node.operator and not again:
+                trunk = prefix.replace("├─ ", "│  ").replace("└─ ", "   ")
+                said = f"{node.shape}, by {node.theorem}; keeps {node.keeps}"
+                yield f"{trunk}│    {said}; needs {', '.join(node.capabilities)}"
+            shown.add(node.number)
+
     def walk(
         self, number: int, first: str, rest: str, shown: set[int]
     ) -> Iterator[tuple[str, PlanNode]]:
@@ -158,7 +177,7 @@ def plan_of(query: Query) -> Plan:
                 operator.theorem,
                 operator.source,
                 operator.remembers(),
-                operator.capabilities(),
+                tuple(dict.fromkeys(operator.capabilities())),
             )
         nodes.append(plain)
     return Plan(tuple(nodes))
