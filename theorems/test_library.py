@@ -17,8 +17,8 @@ from deltaproof.reference.errors import UsageError
 from deltaproof.reference.operator import Operator, Pairing
 from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.operators.join import Join
-from deltaproof.reference.types import Schema
 from deltaproof.reference.planner import Chain, FusedJoin
+from deltaproof.reference.types import Schema
 from deltaproof.theorems import catalogue, prove_all
 from deltaproof.theorems.admitted import ADMITTED
 from deltaproof.theorems.kernel import (
