@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from deltaproof.reference.types import Row, Value
 from deltaproof.reference.zset import Weight
+
+BLOCK = 500  # values of a block of an order, at least, once it was split
 
 
 def add_into(weights: dict[Any, Weight], delta: Iterable[tuple[Any, Weight]]) -> None:
@@ -121,13 +124,15 @@ class Values(Weights):
     (None, None)
     """
 
-    __slots__ = ("keys", "order", "ordered")
+    __slots__ = ("blocks", "lasts", "order")
 
     def __init__(self, order: Callable[[Value], Any]) -> None:
         super().__init__()
         self.order = order
-        self.ordered: list[Value] = []  # the values of positive weight, ascending
-        self.keys: list[Any] = []  # their sort keys
+        # The values of positive weight, ascending, in blocks, and beside each its sort key: what
+        # comes or goes moves the rest of its block, not of the group.
+        self.blocks: list[tuple[list[Any], list[Value]]] = []
+        self.lasts: list[Any] = []  # the last key of each block
 
     def add(self, delta: Mapping[Value, Weight]) -> None:
         """Adds a change of weights; only a value that crosses zero moves in the order."""
@@ -140,12 +145,36 @@ class Values(Weights):
 
     def _place(self, value: Value, present: bool) -> None:
         key = self.order(value)
-        position = bisect_left(self.keys, key)
+        if not self.blocks:
+            self.blocks.append(([], []))
+            self.lasts.append(key)
+        place = min(bisect_left(self.lasts, key), len(self.blocks) - 1)
+        keys, values = self.blocks[place]
+        position = bisect_left(keys, key)
         if present:
-            self.keys.insert(position, key)
-            self.ordered.insert(position, value)
+            keys.insert(position, key)
+            values.insert(position, value)
         else:
-            del self.keys[position], self.ordered[position]
+            del keys[position], values[position]
+        self._keep_size(place)
+
+    def _keep_size(self, place: int) -> None:
+        """An empty block goes; one of twice the size is two; the last keys are right again."""
+        keys, values = self.blocks[place]
+        half = len(keys) // 2
+        parts = [(keys, values)] if keys else []
+        if half >= BLOCK:
+            parts = [(keys[:half], values[:half]), (keys[half:], values[half:])]
+        self.blocks[place : place + 1] = parts
+        self.lasts[place : place + 1] = [part[0][-1] for part in parts]
+
+    def upwards(self) -> Iterator[Value]:
+        """The values of positive weight, the least first."""
+        return chain.from_iterable(values for _, values in self.blocks)
+
+    def downwards(self) -> Iterator[Value]:
+        """The same, the greatest first."""
+        return chain.from_iterable(reversed(values) for _, values in reversed(self.blocks))
 
     def extremes_after(self, delta: Mapping[Value, Weight]) -> tuple[Value, Value]:
         """(MIN, MAX) as they will be after this change, which is not applied; None over nothing.
@@ -153,7 +182,7 @@ class Values(Weights):
         Costs the size of the change, whatever the size of the group.
         """
         present = [v for v, change in delta.items() if self.weights.get(v, 0) + change > 0]
-        for kept in (self.ordered, reversed(self.ordered)):
+        for kept in (self.upwards(), self.downwards()):
             for value in kept:
                 if value not in delta:
                     present.append(value)
