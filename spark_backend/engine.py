@@ -17,10 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from itertools import count
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+import pyarrow
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +40,17 @@ from deltaproof.reference.errors import (
 from deltaproof.reference.query import Query, Table
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import Entries, ZSet
-from deltaproof.spark_backend.frames import Stream, table_of_streams, zsets_of_table
+from deltaproof.spark_backend.frames import (
+    WEIGHT,
+    ArrowTable,
+    Stream,
+    arrow_delta,
+    arrow_deltas,
+    column_names,
+    table_of_streams,
+    write_delta,
+    zsets_of_table,
+)
 from deltaproof.spark_backend.lowering import (
     ONE_PARTITION,
     Lowering,
@@ -46,6 +60,8 @@ from deltaproof.spark_backend.lowering import (
     worth_sharing,
 )
 from deltaproof.spark_backend.operators import FORMS
+
+Delta: TypeAlias = ZSet | Entries | ArrowTable
 
 # What the meaning of a text depends on, and what makes one small job after another fast.
 SETTINGS: Mapping[str, str] = {
@@ -127,10 +143,24 @@ def run_many(
 class Engine:
     """Incremental views of a stream of changes, on Spark.
 
+    A delta is a Z-set, entries, or a pyarrow.Table: the columns of the base table by name, in its
+    order and of the Arrow types that `frames` lists, and last, if not all are 1, the weights as
+    `_weight`. What comes as Arrow reaches Spark without becoming rows of Python: a load of
+    millions.
+
     Law      after every tick, contents()[view] = meaning of the view over all input so far
-    Raises   TickError for an unknown table; RowError and WeightError for a bad delta;
-             EvaluationError when an expression has no value; BackendError for what Spark cannot
-             hold. The state is then as it was.
+    Raises   TickError for an unknown table, or when closed; RowError and WeightError for a bad
+             delta; EvaluationError when an expression has no value; BackendError for what Spark
+             cannot hold. The state is then as it was.
+
+    >>> from deltaproof.reference.query import count, table
+    >>> from deltaproof.spark_backend.session import session
+    >>> engine = Engine(session(), table("t", "k BIGINT").group_by("k").aggregate(n=count()))
+    >>> engine.step({"t": pyarrow.table({"k": [7, 7, 8]})})
+    {'view': ZSet({(7, 2): 1, (8, 1): 1})}
+    >>> engine.step({"t": pyarrow.table({"k": [8], "_weight": [-1]})})
+    {'view': ZSet({(8, 1): -1})}
+    >>> engine.close()
     """
 
     def __init__(self, session: SparkSession, views: Query | Mapping[str, Query]) -> None:
@@ -139,11 +169,11 @@ class Engine:
         self._views = Views(session, self.views, cases=1, compiled=True)
         self._contents: dict[str, dict[Row, int]] = {name: {} for name in self.views}
 
-    def step(self, deltas: Mapping[str, ZSet | Entries]) -> dict[str, ZSet]:
+    def step(self, deltas: Mapping[str, Delta]) -> dict[str, ZSet]:
         """Applies one tick: a delta for each table that changes. The output deltas, by view."""
         return self.step_many([deltas])[0]
 
-    def step_many(self, ticks: Sequence[Mapping[str, ZSet | Entries]]) -> list[dict[str, ZSet]]:
+    def step_many(self, ticks: Sequence[Mapping[str, Delta]]) -> list[dict[str, ZSet]]:
         """Applies several ticks in one job. The output deltas of each, by view."""
         if not ticks:
             return []
@@ -162,6 +192,10 @@ class Engine:
             for name, weights in self._contents.items()
         }
 
+    def close(self) -> None:
+        """Frees what Spark remembers of the ticks so far. Contents can be read, no tick taken."""
+        self._views.close()
+
 
 class Views:
     """Views over a number of streams side by side, and what Spark remembers of all of them."""
@@ -179,15 +213,18 @@ class Views:
         self.nodes = list(dict.fromkeys(n for query in views.values() for n in query.nodes()))
         self.shared = worth_sharing(self.nodes)
         self.pasts: dict[str, DataFrame] | None = None  # by view name; None before the first call
+        self.closed = False
 
-    def checked(self, ticks: Sequence[Mapping[str, ZSet | Entries]], ticks_before: int) -> Stream:
+    def checked(self, ticks: Sequence[Mapping[str, Delta]], ticks_before: int) -> Stream:
         """The deltas, made canonical by the schemas of their tables."""
+        if self.closed:
+            raise TickError(f"tick {ticks_before + 1}: the engine is closed")
         return [
             {name: self.checked_delta(name, delta, number) for name, delta in deltas.items()}
             for number, deltas in enumerate(ticks, start=ticks_before + 1)
         ]
 
-    def checked_delta(self, name: str, delta: ZSet | Entries, tick: int) -> ZSet:
+    def checked_delta(self, name: str, delta: Delta, tick: int) -> ZSet | ArrowTable:
         schema = self.tables.get(name)
         if schema is None:
             known = ", ".join(self.tables)
@@ -195,6 +232,8 @@ class Views:
         if isinstance(delta, ZSet) and delta.schema == schema:
             return delta
         try:
+            if isinstance(delta, pyarrow.Table):
+                return arrow_delta(schema, delta)
             return ZSet.of(schema, delta.items() if isinstance(delta, ZSet) else delta)
         except (RowError, WeightError) as error:
             raise type(error)(f"tick {tick}, table {name}: {error}") from None
@@ -207,7 +246,7 @@ class Views:
         ticks = [len(stream) for stream in streams]
         lowering = self.lowering(max(ticks, default=0))
         with self.registered(streams), explaining(lowering), self.working(lowering):
-            relations = self.lowered(lowering)
+            relations = self.lowered(lowering, streams)
             outputs = {
                 name: zsets_of_table(
                     self.frame(lowering, lowering.output(relation)).toArrow(),
@@ -217,10 +256,19 @@ class Views:
                 for name, relation in relations.items()
             }
             pasts = {} if last else self.next_pasts(lowering)
+        self.remember(pasts)
+        return outputs
+
+    def remember(self, pasts: dict[str, DataFrame]) -> None:
+        """These pasts in place of those before."""
         forgotten, self.pasts = self.pasts or {}, pasts
         for frame in forgotten.values():
             release(frame)
-        return outputs
+
+    def close(self) -> None:
+        """Frees the pasts; there is no next call."""
+        self.closed = True
+        self.remember({})
 
     def next_pasts(self, lowering: Lowering) -> dict[str, DataFrame]:
         """What the next call finds, computed now: no plan grows with the number of calls."""
@@ -239,10 +287,12 @@ class Views:
         """The text of the next call, before anything is written."""
         return Lowering(self.cases, self.pasts is None, ticks, self.prefix, forms=FORMS)
 
-    def lowered(self, lowering: Lowering) -> dict[str, Relation]:
+    def lowered(self, lowering: Lowering, streams: Sequence[Stream]) -> dict[str, Relation]:
         """Writes the text of the next call; the relation in it that each view is."""
         relations: dict[Query, Relation] = {
-            node: self.source(node.name, lowering) for node in self.nodes if isinstance(node, Table)
+            node: self.source(node.name, lowering, streams)
+            for node in self.nodes
+            if isinstance(node, Table)
         }
         lowering.lower(self.nodes, relations, self.shared)
         return {name: relations[query] for name, query in self.views.items()}
@@ -256,9 +306,10 @@ class Views:
         finally:
             worker.release()
 
-    def source(self, table: str, lowering: Lowering) -> Relation:
+    def source(self, table: str, lowering: Lowering, streams: Sequence[Stream]) -> Relation:
+        """The changes of a table. Of Arrow nobody knows whether it has a row on one line only."""
         lines = lowering.define(f"SELECT {ONE_PARTITION} * FROM {self.view_of(table)}")
-        return Relation(lines, self.tables[table], consolidated=True)
+        return Relation(lines, self.tables[table], consolidated=not arrow_deltas(table, streams))
 
     def view_of(self, table: str) -> str:
         """The name in the session under which the changes of a table stand."""
@@ -268,16 +319,31 @@ class Views:
     def registered(self, streams: Sequence[Stream]) -> Iterator[None]:
         """The streams and the pasts, while Spark can find them by name."""
         frames = dict(self.pasts or {})
-        for name, schema in self.tables.items():
-            table = table_of_streams(name, schema, streams)
-            frames[self.view_of(name)] = self.session.createDataFrame(table)
-        try:
-            for view, frame in frames.items():
-                frame.createOrReplaceTempView(view)
-            yield
-        finally:
-            for view in frames:
-                self.session.catalog.dropTempView(view)
+        with TemporaryDirectory(prefix="deltaproof-arrow-") as folder:
+            for name in self.tables:
+                frames[self.view_of(name)] = self.changes(name, streams, Path(folder))
+            try:
+                for view, frame in frames.items():
+                    frame.createOrReplaceTempView(view)
+                yield
+            finally:
+                for view in frames:
+                    self.session.catalog.dropTempView(view)
+
+    def changes(self, name: str, streams: Sequence[Stream], folder: Path) -> DataFrame:
+        """The changes of one table in every case and tick; Arrow by way of files in the folder."""
+        schema = self.tables[name]
+        table = table_of_streams(name, schema, streams)
+        frames = []
+        for case, tick, delta in arrow_deltas(name, streams):
+            path = folder / f"table{list(self.tables).index(name)}_{case}_{tick}.parquet"
+            write_delta(delta, path)
+            stamps = [f"CAST({case} AS INT) AS _case", f"CAST({tick} AS INT) AS _tick"]
+            lines = self.session.read.parquet(str(path))
+            frames.append(lines.selectExpr(*stamps, *column_names(schema), WEIGHT))
+        if len(table) or not frames:
+            frames.append(self.session.createDataFrame(table))
+        return reduce(DataFrame.unionAll, frames)
 
     def frame(self, lowering: Lowering, text: str) -> DataFrame:
         return self.session.sql(text, dict(lowering.parameters.values))

@@ -16,18 +16,24 @@ A stream of Z-sets is a table with one line per row, tick and case:
     DATE        date32             DATE
     TIMESTAMP   timestamp[us]      TIMESTAMP_NTZ
     ARRAY       list               ARRAY
+
+A delta may come as Arrow in the first place: a line per row, the columns by name, in the order
+and of the types above, and last the weights, if there are others than 1. It goes to Spark through
+a file: Parquet, of which Spark reads the columns that a query asks for, a part at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow
 import pyarrow.compute
+import pyarrow.parquet
 
-from deltaproof.reference.errors import BackendError
+from deltaproof.reference.errors import BackendError, RowError, WeightError
 from deltaproof.reference.types import (
     ARRAY,
     BIGINT,
@@ -45,8 +51,10 @@ from deltaproof.reference.types import (
 )
 from deltaproof.reference.zset import ZSet
 
-Table: TypeAlias = Any  # pyarrow.Table; pyarrow has no types of its own
-Stream: TypeAlias = Sequence[Mapping[str, ZSet]]  # one case: per tick, the delta of each table
+ArrowTable: TypeAlias = Any  # pyarrow.Table; pyarrow has no types of its own
+# one case: per tick, the delta of each table, which may be what `arrow_delta` gave
+Stream: TypeAlias = Sequence[Mapping[str, ZSet | ArrowTable]]
+WEIGHT = "_weight"
 
 ARROW_TYPES: Mapping[Type, Any] = {
     BOOLEAN: pyarrow.bool_(),
@@ -92,8 +100,10 @@ def arrow_schema(schema: Schema) -> Any:
     )
 
 
-def table_of_streams(name: str, schema: Schema, streams: Sequence[Stream]) -> Table:
+def table_of_streams(name: str, schema: Schema, streams: Sequence[Stream]) -> ArrowTable:
     """The changes of one base table in every case and tick, as Arrow holds them.
+
+    Deltas that came as Arrow are left out: `arrow_deltas` gives them.
 
     Raises BackendError for a weight or a value that Spark cannot hold.
 
@@ -106,7 +116,7 @@ def table_of_streams(name: str, schema: Schema, streams: Sequence[Stream]) -> Ta
         (case, tick, delta)
         for case, stream in enumerate(streams)
         for tick, tables in enumerate(stream, start=1)
-        if (delta := tables.get(name))
+        if isinstance(delta := tables.get(name), ZSet)
     ]
     rows = [row for _, _, delta in deltas for row in delta]
     columns = [
@@ -141,7 +151,81 @@ def arrow_column(table: str, values: Sequence[Value], field: Any, schema: Schema
         ) from None
 
 
-def zsets_of_table(table: Table, schema: Schema, ticks_by_case: Sequence[int]) -> list[list[ZSet]]:
+def arrow_deltas(name: str, streams: Sequence[Stream]) -> list[tuple[int, int, ArrowTable]]:
+    """(case, tick, delta) for the changes of one base table that came as Arrow."""
+    return [
+        (case, tick, delta)
+        for case, stream in enumerate(streams)
+        for tick, tables in enumerate(stream, start=1)
+        if isinstance(delta := tables.get(name), pyarrow.Table)
+    ]
+
+
+def arrow_delta(schema: Schema, table: ArrowTable) -> ArrowTable:
+    """A delta that comes as Arrow, its columns named by position, its values canonical.
+
+    Equal rows may stand on several lines: their weights add up.
+
+    Raises   RowError for columns of other names, order or types, and for NULL in a column without;
+             WeightError for a NULL among the weights
+
+    >>> schema = Schema.parse("k BIGINT, x DOUBLE")
+    >>> arrow_delta(schema, pyarrow.table({"k": [7], "x": [-0.0]})).to_pydict()
+    {'_c0': [7], '_c1': [0.0], '_weight': [1]}
+    >>> arrow_delta(schema, pyarrow.table({"k": [7], "x": [1]}))
+    Traceback (most recent call last):
+    deltaproof.reference.errors.RowError: column x DOUBLE: expected Arrow type double, got int64
+    """
+    weights = pyarrow.repeat(pyarrow.scalar(1, pyarrow.int64()), len(table))
+    if table.column_names == [*schema.names, WEIGHT]:
+        *columns, weights = table.columns
+    elif table.column_names == list(schema.names):
+        columns = table.columns
+    else:
+        expected = ", ".join(schema.names)
+        raise RowError(
+            f"expected an Arrow table of columns {expected}, and perhaps {WEIGHT}, "
+            f"got {', '.join(table.column_names)}"
+        )
+    fields = list(arrow_schema(schema))[2:]
+    for column, field, got in zip(schema.columns, fields, columns, strict=False):
+        if type_words([field]) != type_words([got]):
+            raise RowError(f"column {column}: expected Arrow type {field.type}, got {got.type}")
+        if got.null_count and not column.nullable:
+            raise RowError(f"column {column}: {got.null_count} of the values are NULL")
+    if weights.type != pyarrow.int64() or weights.null_count:
+        raise WeightError(
+            f"{WEIGHT}: expected int64 without NULL, "
+            f"got {weights.type} with NULL on {weights.null_count} lines"
+        )
+    # of the right types already, but for what Arrow adds of names inside arrays
+    typed = [column.cast(field.type) for column, field in zip(columns, fields, strict=False)]
+    values = map(canonical_column, typed, schema.types)
+    return pyarrow.Table.from_arrays([*values, weights], schema=pyarrow.schema(fields))
+
+
+def canonical_column(column: Any, kind: Type) -> Any:
+    """The column with one zero and one NaN among its DOUBLEs."""
+    if kind == DOUBLE:
+        values = pyarrow.compute.add(column, 0.0)  # -0.0 + 0.0 is 0.0
+        return pyarrow.compute.if_else(pyarrow.compute.is_nan(values), NAN, values)
+    if isinstance(kind, ARRAY) and innermost(kind) == DOUBLE:
+        return pyarrow.array(python_values(column, kind), arrow_type(kind))
+    return column
+
+
+def innermost(kind: Type) -> Type:
+    return innermost(kind.element) if isinstance(kind, ARRAY) else kind
+
+
+def write_delta(table: ArrowTable, path: Path) -> None:
+    """The file through which Spark reads what `arrow_delta` gave."""
+    pyarrow.parquet.write_table(table, path, compression="snappy")
+
+
+def zsets_of_table(
+    table: ArrowTable, schema: Schema, ticks_by_case: Sequence[int]
+) -> list[list[ZSet]]:
     """Per case and tick, the Z-set that a consolidated table of changes holds.
 
     Lines of ticks that a case no longer has are dropped: an output that goes on by itself, such

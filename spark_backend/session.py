@@ -51,7 +51,7 @@ SQL_SETTINGS = {
 START_SETTINGS = {
     "spark.master": "local[2]",
     "spark.app.name": "deltaproof",
-    "spark.driver.memory": "4g",
+    "spark.driver.memory": os.environ.get("DELTAPROOF_SPARK_MEMORY", "4g"),
     # a batch of 150,000 rows takes three quarters of the time that it takes with G1
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:-UsePerfData",
     "spark.driver.host": "127.0.0.1",

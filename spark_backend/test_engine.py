@@ -11,6 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pyarrow
 import pytest
 from pyspark.sql import SparkSession
 
@@ -21,12 +22,14 @@ from deltaproof.reference.errors import (
     EvaluationError,
     RowError,
     TickError,
+    WeightError,
 )
 from deltaproof.reference.query import Query, avg, count, max_, min_, sum_, table
 from deltaproof.reference.scalar import array, col, lit
 from deltaproof.reference.types import NAN, Row, Schema
 from deltaproof.reference.zset import ZSet
 from deltaproof.spark_backend.engine import Engine, run_many
+from deltaproof.spark_backend.frames import ArrowTable, arrow_type
 from deltaproof.spark_backend.session import session
 
 Tick = dict[str, dict[Row, int]]
@@ -138,6 +141,66 @@ def test_a_name_of_the_users_is_never_taken_for_one_of_ours(spark: SparkSession)
     assert run_many(spark, query, [zsets(query, stream)]) == [by_reference(query, stream)]
 
 
+def as_arrow(schema: Schema, delta: ZSet) -> ArrowTable:
+    """The delta as Arrow, a row of weight 2 on two lines of weight 1."""
+    lines = [
+        (*row, weight // abs(weight)) for row, weight in delta.items() for _ in range(abs(weight))
+    ]
+    columns = list(zip(*lines, strict=True)) or [()] * (len(schema) + 1)
+    kinds = [*map(arrow_type, schema.types), pyarrow.int64()]
+    names = [*schema.names, "_weight"]
+    return pyarrow.table(list(map(pyarrow.array, columns, kinds)), names=names)
+
+
+@pytest.mark.parametrize(
+    "name", ["union of a table and its negation", "join", "distinct", "aggregate"]
+)
+def test_differential_deltas_as_arrow(spark: SparkSession, name: str) -> None:
+    """Every other tick comes as Arrow, two at a time."""
+    query = QUERIES[name]
+    stream = random_ticks(7, ticks=4)
+    given: list[dict[str, Any]] = [
+        {
+            table: as_arrow(query.tables()[table], delta) if number % 2 == 0 else delta
+            for table, delta in tick.items()
+        }
+        for number, tick in enumerate(zsets(query, stream))
+    ]
+    engine = Engine(spark, query)
+    outputs = [*engine.step_many(given[:2]), *engine.step_many(given[2:])]
+    assert [output["view"] for output in outputs] == by_reference(query, stream)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"v": [1], "k": [1]}, RowError, "tick 1, table t: .* of columns k, v, .* got v, k$"),
+        ({"k": [1]}, RowError, "got k$"),
+        ({"k": ["x"], "v": [1]}, RowError, "column k .*: expected Arrow type int64, got string"),
+        ({"k": [None, 1], "v": [1, 1]}, RowError, "column k .*: 1 of the values are NULL"),
+        ({"k": [1], "v": [1], "_weight": [1.0]}, WeightError, "_weight: .* got double with"),
+        ({"k": [1, 1], "v": [1, 1], "_weight": [1, None]}, WeightError, "without NULL"),
+    ],
+)
+def test_arrow_that_is_no_delta_is_refused(
+    spark: SparkSession, columns: dict[str, Any], error: type[DeltaproofError], message: str
+) -> None:
+    engine = Engine(spark, table("t", "k BIGINT NOT NULL, v BIGINT").distinct())
+    with pytest.raises(error, match=message):
+        engine.step({"t": pyarrow.table(columns)})
+    assert engine.ticks == 0
+
+
+def test_a_closed_engine_shows_its_views_and_takes_no_tick(spark: SparkSession) -> None:
+    engine = Engine(spark, T.project("k").distinct())
+    engine.step({"t": {(1, 1, None): 1}})
+    engine.close()
+    assert engine.contents() == {"view": ZSet({(1,): 1})}
+    with pytest.raises(TickError, match="tick 2: the engine is closed"):
+        engine.step({})
+
+
 @pytest.mark.parametrize(
     ("tick", "error"),
     [
@@ -197,3 +260,6 @@ def test_values_of_every_type_come_back_as_they_went(spark: SparkSession) -> Non
     assert output == given
     kinds = {tuple(map(type, row)) for row in output}
     assert kinds == {tuple(map(type, row)) for row in given}
+    columns = map(pyarrow.array, zip(*rows, strict=True), map(arrow_type, schema.types))
+    arrow = pyarrow.table(list(columns), names=list(schema.names))
+    assert Engine(spark, query).step({"t": arrow}) == {"view": given}

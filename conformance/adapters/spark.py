@@ -37,6 +37,7 @@ class SparkBackend:
     name = "spark"
     capabilities = CAPABILITIES - {"restart", *not_on_spark()}
     tolerance = 1e-9  # SUM and AVG of DOUBLE are added in Spark's order
+    takes_arrow = True  # a delta may be a pyarrow.Table
 
     def __init__(self) -> None:
         self.random = Random(7)  # where to cut a batch into chunks
@@ -81,4 +82,5 @@ class SparkSession:
         return self.deltas[view]
 
     def close(self) -> None:
-        """Nothing: what Spark remembers goes with the engine."""
+        """Spark frees its memory of the ticks."""
+        self.engine.close()

@@ -125,7 +125,7 @@ def bool_keeps_true(self: AggregateIncrement, key: Row, sums: Sums, changes: Any
 
 
 def extremes_of_what_ever_was(self: Values, delta: Any) -> tuple[Any, Any]:
-    present = [*self.ordered, *[value for value, weight in delta.items() if weight > 0]]
+    present = [*self.upwards(), *[value for value, weight in delta.items() if weight > 0]]
     if not present:
         return None, None
     return min(present, key=self.order), max(present, key=self.order)

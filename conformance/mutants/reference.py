@@ -205,7 +205,7 @@ def aggregate_counts_null(self: Layout, call: Any, argument: Any) -> int:
 
 
 def aggregate_keeps_the_cached_extremum(self: Values, delta: Any) -> tuple[Any, Any]:
-    present = [*self.ordered, *[value for value, weight in delta.items() if weight > 0]]
+    present = [*self.upwards(), *[value for value, weight in delta.items() if weight > 0]]
     if not present:
         return None, None
     return min(present, key=self.order), max(present, key=self.order)

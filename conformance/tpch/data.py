@@ -10,6 +10,10 @@ back, for the refreshes to insert:
                 columns that the queries look at; an update is a delete and an insert
 
 Everything follows from the scale and the number of the tick.
+
+    Tpch         the tables as rows of Python: every delta is a Z-set
+    ArrowTpch    the tables as Arrow: the deltas of the load are Arrow tables, for the larger
+                 scales; the refreshes are the same Z-sets
 """
 
 from __future__ import annotations
@@ -22,13 +26,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from deltaproof.conformance.case import Tick
 from deltaproof.conformance.tpch.schema import TABLES
 from deltaproof.reference.errors import BackendError, BackendMissing
-from deltaproof.reference.types import DECIMAL, Row, Schema
+from deltaproof.reference.types import BIGINT, DATE, DECIMAL, VARCHAR, Row, Schema
 from deltaproof.reference.zset import ZSet
+
+ArrowTable: TypeAlias = Any  # pyarrow.Table; pyarrow has no types of its own
 
 ORDERS_PER_REFRESH = 1_500  # at scale 1: clause 2.6 of the specification
 ONE_IN = 20  # of the parts, suppliers and customers is updated in a tick
@@ -59,16 +65,11 @@ class Tpch:
         folder = generated(scale)
         return cls(scale, {name: read_table(folder, name, TABLES[name]) for name in TABLES})
 
-    @property
-    def per_refresh(self) -> int:
-        """Orders that a tick inserts, and that it deletes."""
-        return max(2, round(ORDERS_PER_REFRESH * self.scale))
-
     def ticks(self, number: int) -> Iterator[Tick]:
         """The load and the ticks after it, `number` in all."""
         random = Random(SEED)
         orders = random.sample(self.tables["orders"], len(self.tables["orders"]))
-        size = self.per_refresh
+        size = per_refresh(self.scale)
         held, present = orders[: size * (number - 1)], orders[size * (number - 1) :]
         lineitems: dict[Any, list[Row]] = defaultdict(list)
         for row in self.tables["lineitem"]:
@@ -76,17 +77,83 @@ class Tpch:
         updated = {name: list(self.tables[name]) for name in UPDATES}
         load = {**self.tables, "orders": present, "lineitem": lines_of(present, lineitems)}
         yield {name: tick_of(name, rows, ()) for name, rows in load.items()}
-        for start in range(0, len(held), size):
-            comes, goes = held[start : start + size], present[start : start + size]
-            tick = {
-                "orders": tick_of("orders", comes, goes),
-                "lineitem": tick_of(
-                    "lineitem", lines_of(comes, lineitems), lines_of(goes, lineitems)
-                ),
-            }
-            for name, rows in updated.items():
-                tick[name] = update(random, name, rows)
-            yield tick
+        yield from refreshes(random, size, held, present, lineitems, updated)
+
+
+@dataclass(frozen=True)
+class ArrowTpch:
+    """The tables of one scale as Arrow, and the same ticks, the load as Arrow.
+
+    >>> data = ArrowTpch.load(0.001)
+    >>> first, second = data.ticks(2)
+    >>> len(first["orders"]), first["orders"].num_columns, second["orders"].is_positive()
+    (1498, 9, False)
+    """
+
+    scale: float
+    tables: Mapping[str, ArrowTable]
+
+    @classmethod
+    def load(cls, scale: float) -> ArrowTpch:
+        """Raises BackendMissing when the generator or the reader is not installed."""
+        folder = generated(scale)
+        return cls(scale, {name: read_arrow(folder, name, TABLES[name]) for name in TABLES})
+
+    def ticks(self, number: int) -> Iterator[Mapping[str, ZSet | ArrowTable]]:
+        """The load and the ticks after it, `number` in all."""
+        import pyarrow
+        from pyarrow import compute
+
+        random = Random(SEED)
+        orders, lineitem = self.tables["orders"], self.tables["lineitem"]
+        places = random.sample(range(len(orders)), len(orders))
+        size = per_refresh(self.scale)
+        held = rows_of(orders.take(places[: size * (number - 1)]))
+        going = rows_of(orders.take(places[size * (number - 1) :][: len(held)]))
+
+        def of_orders(table: ArrowTable, rows: list[Row]) -> Any:
+            """Whether each line of the table, whose first column is the order's key, is theirs."""
+            keys = pyarrow.array([row[0] for row in rows], pyarrow.int64())
+            return compute.is_in(table.column(0), value_set=keys)
+
+        lineitems: dict[Any, list[Row]] = defaultdict(list)
+        for row in rows_of(lineitem.filter(of_orders(lineitem, held + going))):
+            lineitems[row[0]].append(row)
+        updated = {name: rows_of(self.tables[name]) for name in UPDATES}
+        load = {
+            name: self.tables[name].filter(compute.invert(of_orders(self.tables[name], held)))
+            for name in ("orders", "lineitem")
+        }
+        yield {**self.tables, **load}
+        yield from refreshes(random, size, held, going, lineitems, updated)
+
+
+def per_refresh(scale: float) -> int:
+    """Orders that a tick inserts, and that it deletes."""
+    return max(2, round(ORDERS_PER_REFRESH * scale))
+
+
+def refreshes(
+    random: Random,
+    size: int,
+    held: list[Row],
+    present: list[Row],
+    lineitems: Mapping[Any, list[Row]],
+    updated: Mapping[str, list[Row]],
+) -> Iterator[Tick]:
+    """The ticks after the load: `size` of the orders held back come, as many of those present go.
+
+    Changes the rows of `updated` in place.
+    """
+    for start in range(0, len(held), size):
+        comes, goes = held[start : start + size], present[start : start + size]
+        tick = {
+            "orders": tick_of("orders", comes, goes),
+            "lineitem": tick_of("lineitem", lines_of(comes, lineitems), lines_of(goes, lineitems)),
+        }
+        for name, rows in updated.items():
+            tick[name] = update(random, name, rows)
+        yield tick
 
 
 def lines_of(orders: Sequence[Row], lineitems: Mapping[Any, list[Row]]) -> list[Row]:
@@ -101,13 +168,13 @@ def tick_of(name: str, comes: Sequence[Row], goes: Sequence[Row]) -> ZSet:
 
 def update(random: Random, name: str, rows: list[Row]) -> ZSet:
     """New values for some rows of a table, in place; the change as a delta."""
-    change = ZSet((), TABLES[name])
+    change: list[tuple[Row, int]] = []
     for place in random.sample(range(len(rows)), max(1, len(rows) // ONE_IN)):
         values = dict(zip(TABLES[name].names, rows[place], strict=True))
         after = TABLES[name].row(list({**values, **UPDATES[name](random, values)}.values()))
-        change = change + tick_of(name, [after], []) - tick_of(name, [rows[place]], [])
+        change += [(after, 1), (rows[place], -1)]
         rows[place] = after
-    return change.typed(TABLES[name])
+    return ZSet(change, TABLES[name])
 
 
 def new_part(random: Random, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -167,15 +234,32 @@ def generated(scale: float) -> Path:
 
 def read_table(folder: Path, name: str, schema: Schema) -> list[Row]:
     """The rows of a table, in canonical values."""
+    return rows_of(read_arrow(folder, name, schema))
+
+
+def read_arrow(folder: Path, name: str, schema: Schema) -> ArrowTable:
+    """A table with the columns and types of its schema: an int32 becomes a BIGINT."""
     try:
+        import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise BackendMissing("pyarrow is not installed: pip install 'deltaproof[duckdb]'") from None
     table = parquet.read_table(folder / f"{name}.parquet")
     if table.column_names != list(schema.names):
         raise BackendError(f"{name}: expected columns {schema.names}, got {table.column_names}")
-    columns = [column.to_pylist() for column in table.columns]
-    for place, kind in enumerate(schema.types):
-        if isinstance(kind, DECIMAL):
-            columns[place] = [kind.canonical(value) for value in columns[place]]
-    return list(zip(*columns, strict=True))
+    kinds = {BIGINT: pyarrow.int64(), VARCHAR: pyarrow.string(), DATE: pyarrow.date32()}
+    fields = [
+        (
+            column.name,
+            pyarrow.decimal128(column.type.precision, column.type.scale)
+            if isinstance(column.type, DECIMAL)
+            else kinds[column.type],
+        )
+        for column in schema.columns
+    ]
+    return table.cast(pyarrow.schema(fields)).replace_schema_metadata()
+
+
+def rows_of(table: ArrowTable) -> list[Row]:
+    """The rows of a table in Python; Arrow's decimals are those of its type."""
+    return list(zip(*[column.to_pylist() for column in table.columns], strict=True))

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from deltaproof.conformance.adapters.duckdb import Engine, arrow_table, reader
 from deltaproof.conformance.adapters.rows import Rows
-from deltaproof.conformance.case import Tick
+from deltaproof.conformance.tpch.data import ArrowTable
 from deltaproof.conformance.tpch.schema import KEYS, TABLES, query_text
 from deltaproof.reference.errors import BackendError
 from deltaproof.reference.sql import create_table, sql_type
@@ -44,9 +44,13 @@ class Oracle:
             for name, schema in TABLES.items():
                 self.engine.connection.execute(create_table(name, schema, "duckdb"))
 
-    def step(self, tick: Tick) -> None:
+    def step(self, tick: Mapping[str, ZSet | ArrowTable]) -> None:
+        """The changes of one tick; rows that come as Arrow are inserted."""
         with self.engine.transaction():
             for name, delta in tick.items():
+                if not isinstance(delta, ZSet):
+                    self.load(name, delta)
+                    continue
                 self.delete(name, [row for row, weight in delta.items() if weight < 0])
                 self.insert(name, [row for row, weight in delta.items() if weight > 0])
 
@@ -61,6 +65,12 @@ class Oracle:
     def insert(self, name: str, rows: list[tuple[object, ...]]) -> None:
         columns = ", ".join(f"_c{place}" for place in range(len(TABLES[name])))
         self.run_over(rows, TABLES[name], f"INSERT INTO {name} SELECT {columns} FROM _arrow")
+
+    def load(self, name: str, table: ArrowTable) -> None:
+        connection = self.engine.connection
+        connection.register("_arrow", table)
+        connection.execute(f"INSERT INTO {name} SELECT * FROM _arrow")
+        connection.unregister("_arrow")
 
     def run_over(self, rows: list[tuple[object, ...]], schema: Schema, statement: str) -> None:
         """Runs a statement that reads these rows as `_arrow`."""

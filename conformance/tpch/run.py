@@ -3,6 +3,9 @@
 Each query is a view of its own on each backend. It takes the load as one tick and then the
 refreshes, a stretch of them at once where the backend can; after every tick its contents and its
 output delta must be what DuckDB makes of the benchmark's own text and the tables as they are.
+
+Above scale 0.1 the load is Arrow for the backends that take it, and for DuckDB; the others get it
+as rows.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.table import Table
 
@@ -24,7 +27,7 @@ from deltaproof.conformance.lockstep import (
     StepsMany,
     Watch,
 )
-from deltaproof.conformance.tpch.data import Tpch
+from deltaproof.conformance.tpch.data import ArrowTable, ArrowTpch, Tpch, rows_of, tick_of
 from deltaproof.conformance.tpch.oracle import Oracle
 from deltaproof.conformance.tpch.schema import QUERIES, TABLES, query_text
 from deltaproof.reference.errors import DeltaproofError
@@ -34,6 +37,9 @@ from deltaproof.reference.sql import parse
 from deltaproof.reference.zset import ZSet
 
 Progress = Callable[[str, int, int], None]
+Changes: TypeAlias = Mapping[str, ZSet | ArrowTable]  # one tick, the load of which may be Arrow
+
+ROWS_UP_TO = 0.1  # the largest scale whose load is a Z-set for every backend
 
 
 @dataclass(frozen=True)
@@ -132,21 +138,29 @@ def tpch_run(
     scale: float = 0.01,
     ticks: int = 8,
     progress: Progress = lambda text, done, total: None,
+    finished: Callable[[QueryRun], None] = lambda run: None,
 ) -> TpchReport:
     """Keeps these queries up to date on these backends, and compares every tick.
+
+    `finished` is told of each query on each backend when it is done.
 
     Raises   UsageError for an unknown query; BackendMissing when the data's generator or DuckDB
              is not installed
     """
     views = {name: parse(query_text(name), TABLES) for name in queries}
     progress("TPC-H: loading", 0, 0)
-    stream = list(Tpch.load(scale).ticks(ticks))
+    stream: list[Changes] = list(
+        (ArrowTpch if scale > ROWS_UP_TO else Tpch).load(scale).ticks(ticks)
+    )
     truth = Truth(views, stream, progress)
+    as_rows = stream if all(map(takes_arrow, backends)) else list(map(with_rows, stream))
     runs = []
     for done, (name, query) in enumerate(views.items()):
         for backend in backends:
             progress(f"TPC-H: {name} on {backend.name}", done, len(views))
-            runs.append(query_run(backend, name, query, stream, truth.moments[name]))
+            given = stream if takes_arrow(backend) else as_rows
+            runs.append(query_run(backend, name, query, given, truth.moments[name]))
+            finished(runs[-1])
     return TpchReport(
         scale,
         len(stream),
@@ -158,11 +172,24 @@ def tpch_run(
     )
 
 
+def takes_arrow(backend: Backend) -> bool:
+    """Whether its sessions take a delta that is a pyarrow.Table."""
+    return getattr(backend, "takes_arrow", False)
+
+
+def with_rows(tick: Changes) -> Tick:
+    """The tick with a Z-set for every delta."""
+    return {
+        name: delta if isinstance(delta, ZSet) else tick_of(name, rows_of(delta), ())
+        for name, delta in tick.items()
+    }
+
+
 class Truth:
     """What every view must be after each tick, recomputed by DuckDB from its tables."""
 
     def __init__(
-        self, views: Mapping[str, Query], stream: Sequence[Tick], progress: Progress
+        self, views: Mapping[str, Query], stream: Sequence[Changes], progress: Progress
     ) -> None:
         oracle = Oracle({name: query.schema for name, query in views.items()})
         self.moments: dict[str, list[Moment]] = {name: [] for name in views}
@@ -182,7 +209,7 @@ def query_run(
     backend: Backend,
     name: str,
     query: Query,
-    stream: Sequence[Tick],
+    stream: Sequence[Changes],
     moments: Sequence[Moment],
 ) -> QueryRun:
     """One query through one backend: the load, then the refreshes."""
@@ -209,7 +236,7 @@ def query_run(
     return QueryRun(name, backend.name, result, load, refreshes / max(1, len(stream) - 1))
 
 
-def stepped(session: Session, view: str, ticks: Sequence[Tick]) -> list[Shown]:
+def stepped(session: Session, view: str, ticks: Sequence[Changes]) -> list[Shown]:
     """Applies these ticks: what the view showed after each."""
     if isinstance(session, StepsMany):
         return list(session.step_many(ticks)) if ticks else []

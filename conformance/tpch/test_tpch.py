@@ -18,9 +18,9 @@ from deltaproof.reference.zset import ZSet
 if find_spec("duckdb") is None:  # the oracle of every test here
     pytest.skip("duckdb is not installed", allow_module_level=True)
 
-from deltaproof.conformance.tpch.data import Tpch
+from deltaproof.conformance.tpch.data import ArrowTpch, Tpch
 from deltaproof.conformance.tpch.oracle import Oracle
-from deltaproof.conformance.tpch.run import tpch_run
+from deltaproof.conformance.tpch.run import tpch_run, with_rows
 from deltaproof.conformance.tpch.schema import KEYS, QUERIES, TABLES, query_text
 from deltaproof.reference.sql import parse
 
@@ -62,6 +62,28 @@ def test_a_refresh_inserts_and_deletes_as_many_orders_and_updates_the_rest() -> 
 def test_the_same_scale_gives_the_same_stream() -> None:
     first, second = (list(Tpch.load(SCALE).ticks(4)) for _ in range(2))
     assert first == second
+
+
+def test_the_load_as_arrow_is_the_same_load_and_the_refreshes_after_it_are_the_same() -> None:
+    first, *refreshes = ArrowTpch.load(SCALE).ticks(4)
+    assert not any(isinstance(delta, ZSet) for delta in first.values())
+    assert [with_rows(first), *refreshes] == list(Tpch.load(SCALE).ticks(4))
+
+
+def test_the_oracle_takes_the_load_as_arrow() -> None:
+    schema = Schema.parse("revenue DECIMAL(38,4)")
+    by_rows, by_arrow = Oracle({"q06": schema}), Oracle({"q06": schema})
+    for rows, arrow in zip(Tpch.load(SCALE).ticks(2), ArrowTpch.load(SCALE).ticks(2), strict=True):
+        by_rows.step(rows)
+        by_arrow.step(arrow)
+        assert by_arrow.contents("q06") == by_rows.contents("q06")
+
+
+def test_a_large_scale_comes_as_arrow_and_the_reference_gets_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("deltaproof.conformance.tpch.run.ROWS_UP_TO", 0.0)
+    assert tpch_run([backend("reference")], ["q06", "q13"], SCALE, 3).ok
 
 
 @pytest.mark.parametrize("name", QUERIES)
