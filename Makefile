@@ -9,7 +9,7 @@ READY := $(VENV)/.installed
 LINKS := build/links/deltaproof
 
 .DEFAULT_GOAL := help
-.PHONY: help conform flights tpch mutants theorems test soak bench check docs
+.PHONY: help conform flights tpch tpchbench mutants theorems test soak bench check docs
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -22,6 +22,9 @@ flights: $(READY) ## the same with all 365 days of flights
 
 tpch: $(READY) ## keep the 22 queries of TPC-H up to date, every tick compared with DuckDB
 	@$(BIN)/deltaproof tpch $(ARGS)
+
+tpchbench: $(READY) ## the same at scale 1 on Spark, half an hour
+	@$(BIN)/python -m deltaproof.conformance.tpch.bench_tpch $(ARGS)
 
 mutants: $(READY) ## plant known bugs and see each one found
 	@$(BIN)/deltaproof mutants $(ARGS)
