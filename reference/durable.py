@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -210,15 +210,8 @@ class SqliteStore:
     def close(self) -> None:
         self.connection.close()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
+    def transaction(self) -> AbstractContextManager[None]:
+        return transaction(self.connection)
 
     @contextmanager
     def errors(self, what: str) -> Iterator[None]:
@@ -227,6 +220,18 @@ class SqliteStore:
             yield
         except sqlite3.Error as error:
             raise CheckpointError(f"{self.path}: cannot {what}: {error}") from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is done inside is committed, or none of it; the connection is in autocommit mode."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def open_store(url: str) -> Store:

@@ -19,6 +19,7 @@ from deltaproof.conformance.adapters.recompute import (
     refusal,
 )
 from deltaproof.conformance.adapters.rows import Reader, Rows, read_double
+from deltaproof.reference.durable import transaction
 from deltaproof.reference.errors import BackendError, RowError
 from deltaproof.reference.query import Query
 from deltaproof.reference.sql import sql_type, to_sql
@@ -87,7 +88,7 @@ class SqliteDatabase:
                 self.connection.execute(table.clear)
 
     def write(self, changes: Sequence[Change]) -> None:
-        with errors_of("write"), self.transaction():
+        with errors_of("write"), transaction(self.connection):
             for change in changes:
                 table = self.tables[change.table]
                 if change.deletes:
@@ -95,16 +96,6 @@ class SqliteDatabase:
                     self.connection.executemany(table.delete, deletes)
                 if change.inserts:
                     self.connection.executemany(table.insert, map(table.written, change.inserts))
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN")
-        try:
-            yield
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
     def answer(self, view: str) -> Iterable[Row]:
         with errors_of(f"view {view}"):

@@ -31,7 +31,7 @@ from typing import Any, TypeAlias
 from deltaproof.conformance.case import Tick
 from deltaproof.conformance.tpch.schema import TABLES
 from deltaproof.reference.errors import BackendError, BackendMissing
-from deltaproof.reference.types import BIGINT, DATE, DECIMAL, VARCHAR, Row, Schema
+from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet
 
 ArrowTable: TypeAlias = Any  # pyarrow.Table; pyarrow has no types of its own
@@ -247,16 +247,9 @@ def read_arrow(folder: Path, name: str, schema: Schema) -> ArrowTable:
     table = parquet.read_table(folder / f"{name}.parquet")
     if table.column_names != list(schema.names):
         raise BackendError(f"{name}: expected columns {schema.names}, got {table.column_names}")
-    kinds = {BIGINT: pyarrow.int64(), VARCHAR: pyarrow.string(), DATE: pyarrow.date32()}
-    fields = [
-        (
-            column.name,
-            pyarrow.decimal128(column.type.precision, column.type.scale)
-            if isinstance(column.type, DECIMAL)
-            else kinds[column.type],
-        )
-        for column in schema.columns
-    ]
+    from deltaproof.conformance.adapters.duckdb import arrow_type
+
+    fields = [(column.name, arrow_type(column.type)) for column in schema.columns]
     return table.cast(pyarrow.schema(fields)).replace_schema_metadata()
 
 
