@@ -279,7 +279,8 @@ def group_left_by_a_moved_row() -> Counterexample:
 
 @theorem(
     statement="D(Q(I(d))) = -old + new results of the groups d touches, any function of a group",
-    source="DBSP (VLDB 2023) section 7.4; Lean: group_by_linear",
+    source="DBSP (VLDB 2023) section 7.4",
+    lean="group_by_linear",
     wrong=(group_read_off_its_delta, only_new_rows_ranked, group_left_by_a_moved_row),
 )
 def grouped_increment() -> Thm:

@@ -26,7 +26,7 @@ Trusted: this file and z3's answer "unsat".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cache
 from itertools import count
 from time import perf_counter
@@ -40,6 +40,7 @@ Term: TypeAlias = Any  # z3 is not typed: this is the border
 Formula: TypeAlias = Any
 Sort: TypeAlias = Any
 Symbol: TypeAlias = Any
+Replay: TypeAlias = Callable[..., tuple[Any, Any]]  # values ↦ both sides, from the reference
 
 EFFORT = 1_000_000  # z3 resource units for a goal; all proofs here together need five times that
 # What z3 tries first depends on what the process asked it before: a search that got lost begins
@@ -61,12 +62,21 @@ class ProofError(DeltaproofError):
 
 @dataclass(frozen=True)
 class Query:
-    """One question and its cost. `alone`: are the hypotheses, without the goal, satisfiable?"""
+    """One question (a *condition*), its answer and its cost.
+
+    `alone` says why the hypotheses without the goal are no nonsense: "none" (there are none),
+    "sat" (z3 found values), "model" (all are theorems, so the model of the axioms has them) or
+    "given" (the same, and z3 found values for what is given beside them).
+    `clash` makes the formulas that cannot all be true: what a second solver is asked; None where
+    the answer came from no formula.
+    """
 
     name: str
     verdict: str
     ms: float
     alone: str = "none"
+    units: int = 0  # of z3's resource, of at most EFFORT
+    clash: Callable[[], Sequence[Formula]] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -163,18 +173,28 @@ def queries(*thms: Thm) -> tuple[Query, ...]:
 # ---------------------------------------------------------------- asking z3
 
 
-def ask(name: str, hypotheses: Sequence[Formula], goal: Formula, effort: int = EFFORT) -> Query:
-    """Does the goal follow? Raises ProofError unless it does, and not only from nonsense."""
-    started = perf_counter()
+def ask(
+    name: str,
+    hypotheses: Sequence[Formula],
+    goal: Formula,
+    effort: int = EFFORT,
+    given: Sequence[Formula] = (),
+) -> Query:
+    """Does the goal follow? Raises ProofError unless it does, and not only from nonsense.
+
+    `hypotheses` are formulas of theorems; `given` is what is supposed beside them.
+    """
+    started, spent = perf_counter(), _units()
+    supposed = [*hypotheses, *given]
     for seed in SEEDS:
         solver = z3.Solver()
         solver.set("rlimit", effort)
         solver.set("random_seed", seed)
-        solver.add(*hypotheses, z3.Not(goal))
+        solver.add(*supposed, z3.Not(goal))
         verdict = solver.check()
         if verdict != z3.unknown:
             break
-    ms = (perf_counter() - started) * 1000
+    ms, units = (perf_counter() - started) * 1000, _units(solver) - spent
     if verdict == z3.sat:
         model = solver.model()
         raise ProofError(f"{name}: does not hold, for example where {model}", model)
@@ -184,20 +204,45 @@ def ask(name: str, hypotheses: Sequence[Formula], goal: Formula, effort: int = E
             f"({solver.reason_unknown()}); "
             "usually a fact is missing: add the lemma's instance to `by`"
         )
-    return Query(name, "unsat", ms, _alone(name, hypotheses))
+    alone = _alone(name, hypotheses, given)
+    return Query(name, "unsat", ms, alone, units, lambda: [*supposed, z3.Not(goal)])
 
 
-def _alone(name: str, hypotheses: Sequence[Formula]) -> str:
-    """Whether the hypotheses have a model. Raises ProofError when they contradict each other."""
-    if not hypotheses:
+_spent = 0
+
+
+def _units(solver: Any = None) -> int:
+    """z3's units spent up to now in this process, as the last solver asked has counted them."""
+    global _spent
+    if solver is not None:
+        _spent = solver.statistics().get_key_value("rlimit count")
+    return _spent
+
+
+def _alone(name: str, hypotheses: Sequence[Formula], given: Sequence[Formula]) -> str:
+    """Why the hypotheses have a model. Raises ProofError when they contradict each other.
+
+    z3 cannot always find values for formulas with quantifiers. Formulas of theorems are then
+    true in the model of the axioms (see `models`); for what is given, values are looked for alone.
+    """
+    if not hypotheses and not given:
         return "none"
+    verdict = _consistent(name, [*hypotheses, *given])
+    if verdict != z3.unknown:
+        return str(verdict)
+    if not given:
+        return "model"
+    return "given" if _consistent(name, given) == z3.sat else "unknown"
+
+
+def _consistent(name: str, formulas: Sequence[Formula]) -> Any:
     solver = z3.Solver()
     solver.set("rlimit", VACUITY_EFFORT)
-    solver.add(*hypotheses)
+    solver.add(*formulas)
     verdict = solver.check()
     if verdict == z3.unsat:
         raise ProofError(f"{name}: the hypotheses contradict each other, so this proves nothing")
-    return str(verdict)
+    return verdict
 
 
 def refute(
@@ -206,8 +251,13 @@ def refute(
     given: Sequence[Formula] = (),
     show: Sequence[Term] = (),
     effort: int = EFFORT,
+    replay: Replay | None = None,
 ) -> Counterexample:
     """Small values for which the claim is false. Raises ProofError when there are none.
+
+    `replay` is called with the values of `show`, runs the reference's own code on them and returns
+    the two sides of the claim. Raises ProofError when they are equal: then the formula of the
+    claim is not what the code does.
 
     >>> a, b = z3.Ints("a b")
     >>> refute("minus commutes", a - b == b - a, given=[a > b, b == 0], show=[a, b]).values
@@ -220,7 +270,15 @@ def refute(
     values = small_values(solver, show)
     if values is None:
         raise ProofError(f"{name}: expected a counterexample, z3 finds none")
-    return Counterexample(name, values, (perf_counter() - started) * 1000)
+    ms = (perf_counter() - started) * 1000
+    return Counterexample(name, values, ms, _replayed(name, replay, values) if replay else "")
+
+
+def _replayed(name: str, replay: Replay, values: Sequence[tuple[str, Any]]) -> str:
+    left, right = replay(*(value for _, value in values))
+    if left == right:
+        raise ProofError(f"{name}: on {dict(values)} the reference has {left} on both sides")
+    return f"the reference: {left} is not {right}"
 
 
 def small_values(solver: Any, show: Sequence[Term]) -> tuple[tuple[str, Any], ...] | None:
@@ -261,12 +319,9 @@ def prove(
 ) -> Thm:
     """given → goal, from these theorems. Raises ProofError with a counterexample, or "gave up"."""
     premises = tuple(by)
-    hypotheses = [
-        *(thm.formula for thm in premises),
-        *_union(thm.assumptions for thm in premises),
-        *given,
-    ]
-    query = ask(name, hypotheses, goal, effort)
+    assumed = _union(thm.assumptions for thm in premises)
+    hypotheses = [*(thm.formula for thm in premises), *assumed]
+    query = ask(name, hypotheses, goal, effort, given)
     formula = z3.Implies(z3.And(*given), goal) if given else goal
     return _rule(name, formula, premises, [query])
 
@@ -704,7 +759,23 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
     ms = (perf_counter() - started) * 1000
     if factors is None or combined(factors, forms) != form:
         raise ProofError(f"{name}: {goal} is no combination of {[t.formula for t in premises]}")
-    return _rule(name, goal, [group.laws, *premises], [Query(name, "certificate", ms)])
+
+    def clash() -> list[Formula]:
+        """Over the integers, which show a difference of factors: goal ≠ factors · premises."""
+        numbers = {term: z3.Int(f"term{place}") for place, term in enumerate(_atoms(form, forms))}
+        combined_terms = [f * _value(each, numbers) for f, each in zip(factors, forms, strict=True)]
+        return [_value(form, numbers) != z3.Sum([z3.IntVal(0), *combined_terms])]
+
+    query = Query(name, "certificate", ms, clash=clash)
+    return _rule(name, goal, [group.laws, *premises], [query])
+
+
+def _atoms(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> list[Term]:
+    return list({term: None for each in (form, *forms) for term in each})
+
+
+def _value(form: dict[Term, int], numbers: dict[Term, Term]) -> Term:
+    return z3.Sum([z3.IntVal(0), *[times * numbers[term] for term, times in form.items()]])
 
 
 def _is_equation(formula: Formula, sort: Sort) -> bool:

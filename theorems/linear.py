@@ -285,7 +285,8 @@ def doubled_every_tick() -> Counterexample:
 
 @theorem(
     statement="D(S(I(d))) = S(d) for every linear, time-invariant S, also one that remembers",
-    source="DBSP (VLDB 2023) theorem 3.3; Lean: lti_incremental",
+    source="DBSP (VLDB 2023) theorem 3.3",
+    lean="lti_incremental",
     wrong=(doubled_every_tick, affine_as_linear),
 )
 def linear_increment_over_time() -> Thm:
@@ -329,7 +330,8 @@ def linear_after_distinct() -> Counterexample:
 
 @theorem(
     statement="S ∘ R and S + T are linear, time-invariant: D(S(R(I(d)))) = S(R(d)), they fuse",
-    source="DBSP (VLDB 2023) section 2, theorem 3.3; Lean: lti_comp",
+    source="DBSP (VLDB 2023) section 2, theorem 3.3",
+    lean="lti_comp",
     wrong=(composed_in_the_other_order, linear_after_distinct),
 )
 def linear_compose() -> Thm:

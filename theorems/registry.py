@@ -42,6 +42,7 @@ class Proof:
     source: str
     scope: str
     ms: float
+    lean: str = ""
     queries: tuple[Query, ...] = ()
     axioms: tuple[str, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
@@ -58,6 +59,7 @@ class Proof:
             "statement": self.statement,
             "source": self.source,
             "scope": self.scope,
+            "lean": self.lean,
             "holds": self.holds,
             "error": self.error,
             "ms": round(self.ms, 1),
@@ -81,6 +83,8 @@ class Theorem:
     scope: str
     function: Callable[[], Thm | Evidence]
     wrong: tuple[WrongVariant, ...]
+    lean: str = ""  # its name in the Lean 3 formalization, or ""
+    abstract: str = ""  # why no wrong variant can be replayed on the reference's code
 
     def __call__(self) -> Any:
         """The proof itself, for theorems that rest on this one. Raises ProofError."""
@@ -105,6 +109,7 @@ class Theorem:
             self.source,
             self.scope,
             ms,
+            self.lean,
             asked,
             assumed,
             tuple(refuted),
@@ -128,10 +133,17 @@ def theorem(
     source: str,
     wrong: tuple[WrongVariant, ...],
     scope: str = UNBOUNDED,
+    lean: str = "",
+    abstract: str = "",
 ) -> Callable[[Callable[[], Any]], Theorem]:
-    """Declares the theorem that has the name of the function below it."""
+    """Declares the theorem that has the name of the function below it.
+
+    At least one wrong variant has a replay on the reference's code; where there is nothing to
+    run (arbitrary operators, say), `abstract` says why.
+    """
 
     def declared(function: Callable[[], Any]) -> Theorem:
-        return Theorem(function.__name__, statement, source, scope, function, wrong)
+        name = function.__name__
+        return Theorem(name, statement, source, scope, function, wrong, lean, abstract)
 
     return declared

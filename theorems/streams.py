@@ -174,7 +174,8 @@ def integral_without_the_delay() -> Counterexample:
 
 @theorem(
     statement="D(I(s)) = s and I(D(s)) = s",
-    source="DBSP (VLDB 2023) theorem 2.20; Lean: derivative_integral, integral_derivative",
+    source="DBSP (VLDB 2023) theorem 2.20",
+    lean="derivative_integral, integral_derivative",
     wrong=(delay_that_repeats_the_first_value, integral_without_the_delay),
 )
 def integrate_inverse() -> Thm:
@@ -241,7 +242,8 @@ def difference_to_a_fixed_value() -> Counterexample:
 
 @theorem(
     statement="D, I and z are linear, and D z = z D, I z = z I",
-    source="DBSP (VLDB 2023) propositions 2.16, 2.19; Lean: derivative_lti, integral_lti",
+    source="DBSP (VLDB 2023) propositions 2.16, 2.19",
+    lean="derivative_lti, integral_lti",
     wrong=(integral_of_absolute_values, difference_to_a_fixed_value),
 )
 def integrate_linear() -> Thm:
@@ -422,7 +424,8 @@ def affine_as_linear() -> Counterexample:
 
 @theorem(
     statement="D(f(I(d))) = f(d) for linear f",
-    source="DBSP (VLDB 2023) theorem 3.3; Lean: lti_incremental",
+    source="DBSP (VLDB 2023) theorem 3.3",
+    lean="lti_incremental",
     wrong=(square_as_linear, affine_as_linear),
 )
 def lifted_linear_increment() -> Thm:
@@ -449,7 +452,8 @@ def product_without_the_product_of_deltas() -> Counterexample:
 
 @theorem(
     statement="D(Q(I(da), I(db))) = Q(da, zI(db)) + Q(zI(da), db) + Q(da, db) for bilinear Q",
-    source="DBSP (VLDB 2023) theorem 3.4; Lean: bilinear_incremental",
+    source="DBSP (VLDB 2023) theorem 3.4",
+    lean="bilinear_incremental",
     wrong=(product_without_the_delays, product_without_the_product_of_deltas),
 )
 def lifted_bilinear_increment() -> Thm:
@@ -576,7 +580,8 @@ def increment_from_the_delta_alone() -> Counterexample:
 
 @theorem(
     statement="D(Q(I(d))) is Q(d) at the first tick, then Q(before + d) - Q(before), for any Q",
-    source="DBSP (VLDB 2023) definition 3.1; Lean: incremental",
+    source="DBSP (VLDB 2023) definition 3.1",
+    lean="incremental",
     wrong=(increment_from_before_the_first_tick, increment_from_the_delta_alone),
 )
 def general_increment() -> Thm:
@@ -595,7 +600,8 @@ def chain_that_forgets_to_integrate() -> Counterexample:
 
 @theorem(
     statement="D(Q(R(I(d)))) = D(Q(I(D(R(I(d)))))): the increment of a query is its operators'",
-    source="DBSP (VLDB 2023) proposition 3.2 (chain rule); Lean: incremental_comp",
+    source="DBSP (VLDB 2023) proposition 3.2 (chain rule)",
+    lean="incremental_comp",
     wrong=(chain_that_forgets_to_integrate,),
 )
 def incremental_chain() -> Thm:

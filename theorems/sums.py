@@ -511,7 +511,8 @@ def smallest_value() -> Counterexample:
 
 @theorem(
     statement="the sum of weight(k) image(k) over a table of any size is well defined and linear",
-    source="DBSP (VLDB 2023) section 7.2; Lean: general_sum_linear",
+    source="DBSP (VLDB 2023) section 7.2",
+    lean="general_sum_linear",
     wrong=(sum_of_squares, smallest_value),
 )
 def sum_linear_extension() -> Thm:

@@ -358,7 +358,8 @@ def union_by_presence() -> Counterexample:
 
 @theorem(
     statement="Z[A] is an abelian group: + is associative and commutes, a + 0 = a, a - a = 0",
-    source="DBSP (VLDB 2023) section 4; Lean: zset is an add_comm_group",
+    source="DBSP (VLDB 2023) section 4",
+    lean="zset is an add_comm_group",
     wrong=(union_by_presence,),
 )
 def zset_group() -> Thm:

@@ -217,7 +217,8 @@ def group_read_off_its_delta() -> Counterexample:
 
 @theorem(
     statement="D(G(I(d))) = -old + new rows of the groups that d touches, any function of a group",
-    source="DBSP (VLDB 2023) section 7.4; Lean: group_by_linear",
+    source="DBSP (VLDB 2023) section 7.4",
+    lean="group_by_linear",
     wrong=(group_that_never_comes_back, old_row_not_retracted, group_read_off_its_delta),
 )
 def aggregate_increment() -> Thm:

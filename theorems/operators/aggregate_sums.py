@@ -169,7 +169,8 @@ def count_of_distinct_rows() -> Counterexample:
 
 @theorem(
     statement="COUNT(*) and COUNT(x): kept(a + d) = kept(a) + kept(d), part = 1, or 0 for NULL",
-    source="DBSP (VLDB 2023) section 7.2; Lean: count_linear",
+    source="DBSP (VLDB 2023) section 7.2",
+    lean="count_linear",
     wrong=(count_of_null_rows, count_of_distinct_rows),
 )
 def count_linear() -> Thm:
@@ -193,7 +194,8 @@ def sum_that_never_returns_to_null() -> Counterexample:
 
 @theorem(
     statement="SUM(x): kept(a + d) = kept(a) + kept(d) for (sum, non-NULL count), any finish",
-    source="DBSP (VLDB 2023) section 7.2 and its footnote on NULL; Lean: sum_linear",
+    source="DBSP (VLDB 2023) section 7.2 and its footnote on NULL",
+    lean="sum_linear",
     wrong=(null_when_the_sum_is_zero, sum_that_never_returns_to_null),
 )
 def sum_linear() -> Thm:

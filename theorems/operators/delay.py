@@ -23,7 +23,8 @@ def delay_of_the_view() -> Counterexample:
 
 @theorem(
     statement="z^k(s + r) = z^k(s) + z^k(r), and D(z^k(I(d))) = z^k(d), for every k",
-    source="DBSP (VLDB 2023) definition 2.5, theorem 3.3; Lean: delay_lti",
+    source="DBSP (VLDB 2023) definition 2.5, theorem 3.3",
+    lean="delay_lti",
     wrong=(delay_that_repeats_the_first_value, delay_of_the_view),
 )
 def delay_linear_time_invariant() -> Thm:

@@ -33,7 +33,8 @@ def change_that_is_never_taken_back() -> Counterexample:
 
 @theorem(
     statement="D is linear and time-invariant, so D(D(I(d))) = D(d)",
-    source="DBSP (VLDB 2023) proposition 2.16, theorem 3.3; Lean: derivative_lti",
+    source="DBSP (VLDB 2023) proposition 2.16, theorem 3.3",
+    lean="derivative_lti",
     wrong=(change_that_is_never_taken_back, difference_to_a_fixed_value),
 )
 def differentiate_linear_time_invariant() -> Thm:

@@ -66,7 +66,8 @@ def distinct_as_linear() -> Counterexample:
 
 @theorem(
     statement="D(distinct(I(d))) = H(zI(d), d), where H looks at the rows of d only",
-    source="DBSP (VLDB 2023) proposition 4.7; Lean: distinct_incremental_ok",
+    source="DBSP (VLDB 2023) proposition 4.7",
+    lean="distinct_incremental_ok",
     wrong=(sign_of_the_delta, below_zero_for_not_above_zero, distinct_as_linear),
 )
 def distinct_increment() -> Thm:
@@ -118,7 +119,8 @@ def crossings(rows: ZSets) -> Definition:
 
 @theorem(
     statement="distinct(distinct(a)) = distinct(a), and distinct(a) is a set",
-    source="DBSP (VLDB 2023) definition 4.3; Lean: distinct_idem",
+    source="DBSP (VLDB 2023) definition 4.3",
+    lean="distinct_idem",
     wrong=(distinct_as_linear,),
 )
 def distinct_idempotent() -> Thm:

@@ -33,7 +33,8 @@ def filter_that_drops_retractions() -> Counterexample:
 
 @theorem(
     statement="filter(a + b) = filter(a) + filter(b), so D(filter(I(d))) = filter(d)",
-    source="DBSP (VLDB 2023) table 1, theorem 3.3; Lean: filter_linear, filter_incremental",
+    source="DBSP (VLDB 2023) table 1, theorem 3.3",
+    lean="filter_linear, filter_incremental",
     wrong=(filter_that_looks_at_the_weight, filter_that_drops_retractions),
 )
 def filter_linear() -> Thm:

@@ -35,7 +35,8 @@ def unnest_that_adds_the_weight() -> Counterexample:
 
 @theorem(
     statement="flat_map(a + b) = flat_map(a) + flat_map(b), so D(flat_map(I(d))) = flat_map(d)",
-    source="DBSP (VLDB 2023) section 7.4, theorem 3.3; Lean: flatmap_linear, flatmap_incremental",
+    source="DBSP (VLDB 2023) section 7.4, theorem 3.3",
+    lean="flatmap_linear, flatmap_incremental",
     wrong=(unnest_that_loses_duplicates, unnest_that_adds_the_weight),
 )
 def flat_map_linear() -> Thm:

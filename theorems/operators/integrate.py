@@ -34,7 +34,8 @@ def integral_of_the_delta_once() -> Counterexample:
 
 @theorem(
     statement="I is linear and time-invariant, so D(I(I(d))) = I(d)",
-    source="DBSP (VLDB 2023) proposition 2.19, theorem 3.3; Lean: integral_lti",
+    source="DBSP (VLDB 2023) proposition 2.19, theorem 3.3",
+    lean="integral_lti",
     wrong=(integral_of_the_delta_once, integral_of_absolute_values),
 )
 def integrate_linear_time_invariant() -> Thm:

@@ -176,7 +176,8 @@ def semijoin() -> Counterexample:
 
 @theorem(
     statement="join(a + c, b) = join(a, b) + join(c, b), and join(a, b + d) likewise",
-    source="DBSP (VLDB 2023) table 1; Lean: equi_join_bilinear",
+    source="DBSP (VLDB 2023) table 1",
+    lean="equi_join_bilinear",
     wrong=(join_that_adds_weights, semijoin),
 )
 def join_bilinear() -> Thm:
@@ -186,7 +187,8 @@ def join_bilinear() -> Thm:
 
 @theorem(
     statement="D(join(I(da), I(db))) = join(da, zI(db)) + join(zI(da), db) + join(da, db)",
-    source="DBSP (VLDB 2023) theorem 3.4; Lean: equi_join_incremental",
+    source="DBSP (VLDB 2023) theorem 3.4",
+    lean="equi_join_incremental",
     wrong=(product_without_the_delays, product_without_the_product_of_deltas),
 )
 def join_increment() -> Thm:

@@ -33,7 +33,8 @@ def map_that_keeps_the_last_image() -> Counterexample:
 
 @theorem(
     statement="map(a + b) = map(a) + map(b), so D(map(I(d))) = map(d)",
-    source="DBSP (VLDB 2023) table 1, theorem 3.3; Lean: map_linear, map_incremental",
+    source="DBSP (VLDB 2023) table 1, theorem 3.3",
+    lean="map_linear, map_incremental",
     wrong=(projection_onto_a_set, map_that_keeps_the_last_image),
 )
 def map_linear() -> Thm:

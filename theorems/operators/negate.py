@@ -28,7 +28,8 @@ def monus() -> Counterexample:
 
 @theorem(
     statement="-(a + b) = -a + -b, so D(-I(d)) = -d",
-    source="DBSP (VLDB 2023) proposition 3.2; Lean: linear_neg",
+    source="DBSP (VLDB 2023) proposition 3.2",
+    lean="linear_neg",
     wrong=(monus,),
 )
 def negate_linear() -> Thm:

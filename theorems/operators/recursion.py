@@ -165,7 +165,8 @@ def changes_by_tick_only() -> Counterexample:
 
 @theorem(
     statement="a = R(e, z(a)) exactly if D D a = R^ΔΔ(D D e, z(D D a)), in ticks and iterations",
-    source="DBSP (VLDB 2023) sections 5 and 6, equations 5.1 and 6.1; Lean: recursive_fixpoint_ok",
+    source="DBSP (VLDB 2023) sections 5 and 6, equations 5.1 and 6.1",
+    lean="recursive_fixpoint_ok",
     wrong=(loop_without_its_delay, cycle_that_supports_itself, changes_by_tick_only),
 )
 def recursion_seminaive() -> Thm:

@@ -25,7 +25,8 @@ def union_of_sets() -> Counterexample:
 
 @theorem(
     statement="(a + a') + (b + b') = (a + b) + (a' + b'), so D(I(da) + I(db)) = da + db",
-    source="DBSP (VLDB 2023) table 1, proposition 3.2; Lean: add_incremental",
+    source="DBSP (VLDB 2023) table 1, proposition 3.2",
+    lean="add_incremental",
     wrong=(union_of_sets,),
 )
 def union_all_linear() -> Thm:
