@@ -553,8 +553,10 @@ class Definition:
 
 
 def fresh_symbol(name: str, *sorts: Sort) -> Symbol:
-    """A symbol that nothing has used before."""
-    return z3.Function(f"{name}!{next(_numbers)}", *sorts)
+    """A symbol that nothing has used before, with a name that SMT-LIB can read."""
+    opening = "n" if name[:1].isdigit() else ""
+    readable = name.replace("'", "_").replace("|", "_").replace("\\", "_")
+    return z3.Function(f"{opening}{readable}!{next(_numbers)}", *sorts)
 
 
 def fresh_sort(name: str) -> Sort:
@@ -764,7 +766,7 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
         """Over the integers, which show a difference of factors: goal ≠ factors · premises."""
         numbers = {term: z3.Int(f"term{place}") for place, term in enumerate(_atoms(form, forms))}
         combined_terms = [f * _value(each, numbers) for f, each in zip(factors, forms, strict=True)]
-        return [_value(form, numbers) != z3.Sum([z3.IntVal(0), *combined_terms])]
+        return [_value(form, numbers) != _sum(combined_terms)]
 
     query = Query(name, "certificate", ms, clash=clash)
     return _rule(name, goal, [group.laws, *premises], [query])
@@ -775,7 +777,12 @@ def _atoms(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> list[Term
 
 
 def _value(form: dict[Term, int], numbers: dict[Term, Term]) -> Term:
-    return z3.Sum([z3.IntVal(0), *[times * numbers[term] for term, times in form.items()]])
+    return _sum([times * numbers[term] for term, times in form.items()])
+
+
+def _sum(terms: Sequence[Term]) -> Term:
+    """Of any number of terms: SMT-LIB has no sum of one."""
+    return z3.Sum(terms) if len(terms) > 1 else next(iter(terms), z3.IntVal(0))
 
 
 def _is_equation(formula: Formula, sort: Sort) -> bool:
@@ -807,7 +814,7 @@ def combination(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> tupl
     unknowns = [z3.Int(f"factor{number}") for number in range(len(forms))]
     for term in {term for each in (form, *forms) for term in each}:
         parts = [x * each[term] for x, each in zip(unknowns, forms, strict=True) if term in each]
-        solver.add(z3.Sum([z3.IntVal(0), *parts]) == form.get(term, 0))
+        solver.add(_sum(parts) == form.get(term, 0))
     if solver.check() != z3.sat:
         return None
     model = solver.model()

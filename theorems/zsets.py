@@ -57,8 +57,11 @@ class Entries:
 
     def __init__(self, name: str, row: Sort) -> None:
         declared = z3.Datatype(f"entries of {name}")
-        declared.declare("none")
-        declared.declare("entry", ("row", row), ("weight", INT), ("rest", declared))
+        declared.declare(f"none of {name}")  # SMT-LIB wants one sort per name
+        fields = (("row", row), ("weight", INT), ("rest", declared))
+        declared.declare(
+            f"entry of {name}", *[(f"{field} of {name}", sort) for field, sort in fields]
+        )
         self.row = row
         self.sort = declared.create()
         self.none, self.entry = self.sort.constructor(0)(), self.sort.constructor(1)
@@ -248,11 +251,12 @@ class ZSets:
         by: Sequence[Thm] = (),
         given: Sequence[Term] = (),
     ) -> Thm:
-        """∀ variables. left = right, because every row weighs the same in both."""
+        """∀ variables. given → left = right, because every row weighs the same in both."""
         x = z3.FreshConst(self.row, "row")
         goal = self.weight(left, x) == self.weight(right, x)
-        everywhere = prove_for_all(f"{name}, at every row", [x], goal, [*self.weights, *by])
-        same = prove(name, left == right, [inst(self.extensional, left, right), everywhere])
+        everywhere = prove_for_all(f"{name}, at every row", [x], goal, [*self.weights, *by], given)
+        known = [inst(self.extensional, left, right), everywhere]
+        same = prove(name, left == right, known, given)
         return gen(same, *variables) if variables else same
 
     def _define_restriction(self) -> Thm:
