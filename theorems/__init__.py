@@ -21,7 +21,10 @@ which the extra `theorems` brings; they are imported when a function here is cal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from deltaproof.reference.errors import BackendMissing, UsageError
@@ -46,23 +49,70 @@ def catalogue() -> tuple[Theorem, ...]:
     return THEOREMS
 
 
-def chosen(names: Iterable[str] | None = None) -> list[Theorem]:
-    """The theorems of these names, in the order given; all of them for None.
+def chosen(words: Iterable[str] | None = None) -> list[Theorem]:
+    """The theorems of these names, chapters, operators or numbers in the paper; all for None.
 
-    Raises UsageError for a name that no theorem has.
+    >>> [theorem.name for theorem in chosen(["integrate_inverse", "negate"])]
+    ['integrate_inverse', 'negate_linear', 'negate_code']
+
+    Raises UsageError for a word that is none of these.
     """
-    known = {theorem.name: theorem for theorem in catalogue()}
-    wanted = list(known if names is None else names)
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"unknown theorem {name!r}: there are {', '.join(known)}")
-    return [known[name] for name in wanted]
+    theorems = catalogue()
+    if words is None:
+        return list(theorems)
+    from deltaproof.theorems.library import CHAPTERS
+    from deltaproof.theorems.paper import numbered
+
+    found: dict[str, Theorem] = {}
+    for word in words:
+        names = {
+            each.name for chapter in CHAPTERS if chapter.name == word for each in chapter.theorems
+        }
+        names |= {name for item in numbered(word) for name in item.theorems}
+        here = [
+            each
+            for each in theorems
+            if each.name == word or each.name in names or each.operator == word
+        ]
+        if not here:
+            chapters = ", ".join(chapter.name for chapter in CHAPTERS)
+            near = get_close_matches(word, [each.name for each in theorems], 3)
+            hint = f"did you mean {', '.join(near)}? " if near else ""
+            raise UsageError(
+                f"unknown theorem {word!r}: {hint}expected the name of a theorem or an operator, "
+                f"a number in the paper such as 4.7, or a chapter: {chapters}"
+            )
+        found |= {each.name: each for each in here}
+    return list(found.values())
 
 
-def prove_all(names: Iterable[str] | None = None) -> list[Proof]:
+def prove_all(
+    words: Iterable[str] | None = None,
+    cvc5: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[Proof]:
     """Proves these theorems and refutes their wrong variants; what failed is in the results.
+
+    With `cvc5`, that solver is asked every condition too, in a process beside this one.
 
     >>> [(proof.name, proof.holds) for proof in prove_all(["integrate_inverse"])]
     [('integrate_inverse', True)]
+
+    Raises UsageError for a word that chooses nothing, BackendMissing without z3, sympy or cvc5.
     """
-    return [theorem.prove() for theorem in chosen(names)]
+    theorems = chosen(words)
+    proofs: list[Proof] = []
+    from deltaproof.theorems.second_solver import SecondSolver, available
+
+    if cvc5 and not available():
+        raise BackendMissing("cvc5 is missing: pip install 'deltaproof[theorems]'")
+    with SecondSolver() if cvc5 else nullcontext() as second:
+        for number, theorem in enumerate(theorems):
+            progress(f"{number} of {len(theorems)}: {theorem.name}")
+            proofs.append(theorem.prove())
+            if second is not None:
+                second.ask(proofs[-1].queries)
+        if second is None:
+            return proofs
+        progress("waiting for cvc5")
+        return [replace(proof, second=second.answers(proof.queries)) for proof in proofs]

@@ -19,6 +19,7 @@ import z3
 
 from deltaproof.reference.errors import DeltaproofError
 from deltaproof.theorems.kernel import Counterexample, Query, Thm, axioms, queries
+from deltaproof.theorems.second_solver import Confirmed
 
 UNBOUNDED = "unbounded"
 
@@ -47,11 +48,24 @@ class Proof:
     axioms: tuple[str, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
     error: str = ""
+    second: Confirmed = Confirmed()  # what cvc5 made of the queries, if it was asked
     evidence: Any = field(default=None, repr=False, compare=False)
 
     @property
     def holds(self) -> bool:
-        return not self.error
+        return not self.problem
+
+    @property
+    def problem(self) -> str:
+        """Why it does not hold, or ""."""
+        if self.error or not self.second.contradicted:
+            return self.error
+        return f"{self.second.contradicted}: z3 proves it and cvc5 refutes it"
+
+    @property
+    def replayed(self) -> int:
+        """How many of the wrong variants the reference's own code showed to be wrong."""
+        return sum(bool(each.replay) for each in self.counterexamples)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -61,10 +75,16 @@ class Proof:
             "scope": self.scope,
             "lean": self.lean,
             "holds": self.holds,
-            "error": self.error,
+            "error": self.problem,
             "ms": round(self.ms, 1),
-            "solver_ms": round(sum(query.ms for query in self.queries), 1),
-            "queries": len(self.queries),
+            "z3_ms": round(sum(query.ms for query in self.queries), 1),
+            "conditions": len(self.queries),
+            "most_units": max((query.units for query in self.queries), default=0),
+            "cvc5": {
+                "asked": self.second.asked,
+                "confirmed": self.second.confirmed,
+                "others": dict(self.second.others),
+            },
             "axioms": list(self.axioms),
             "refuted": [
                 {"name": each.name, "values": dict(each.values), "replay": each.replay}
@@ -86,6 +106,12 @@ class Theorem:
     lean: str = ""  # its name in the Lean 3 formalization, or ""
     abstract: str = ""  # why no wrong variant can be replayed on the reference's code
 
+    @property
+    def operator(self) -> str:
+        """The operator that it is about, when its file is that of an operator."""
+        package, _, module = self.function.__module__.rpartition(".")
+        return module if package.endswith(".operators") else ""
+
     def __call__(self) -> Any:
         """The proof itself, for theorems that rest on this one. Raises ProofError."""
         return self.function()
@@ -99,6 +125,8 @@ class Theorem:
         try:
             evidence = self.function()
             refuted = [wrong() for wrong in self.wrong]
+            if not error and not self.abstract and not any(each.replay for each in refuted):
+                error = "no wrong variant is replayed on the reference, and no reason is given"
         except (DeltaproofError, z3.Z3Exception) as failure:
             error = str(failure)
         ms = (perf_counter() - started) * 1000
@@ -114,7 +142,7 @@ class Theorem:
             assumed,
             tuple(refuted),
             error,
-            evidence,
+            evidence=evidence,
         )
 
 
