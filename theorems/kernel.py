@@ -35,6 +35,7 @@ from typing import Any, TypeAlias
 import z3
 
 from deltaproof.reference.errors import DeltaproofError
+from deltaproof.reference.zset import ZSet
 
 Term: TypeAlias = Any  # z3 is not typed: this is the border
 Formula: TypeAlias = Any
@@ -278,7 +279,23 @@ def _replayed(name: str, replay: Replay, values: Sequence[tuple[str, Any]]) -> s
     left, right = replay(*(value for _, value in values))
     if left == right:
         raise ProofError(f"{name}: on {dict(values)} the reference has {left} on both sides")
-    return f"the reference: {left} is not {right}"
+    return f"the reference: {one_line(left)} is not {one_line(right)}"
+
+
+def one_line(value: Any) -> str:
+    """A side of a replay; a Z-set as its entries, in an order that depends on nothing else.
+
+    >>> one_line(ZSet({("b",): -1, ("a",): 2}))
+    "{('a',): +2, ('b',): -1}"
+    >>> one_line((1, ZSet()))
+    '(1, {})'
+    """
+    if isinstance(value, ZSet):
+        shown = [f"{row}: {weight:+d}" for row, weight in value.sorted_items() if weight]
+        return "{" + ", ".join(shown) + "}"
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(map(one_line, value)) + ")"
+    return str(value)
 
 
 def small_values(solver: Any, show: Sequence[Term]) -> tuple[tuple[str, Any], ...] | None:

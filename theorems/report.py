@@ -1,62 +1,115 @@
-"""What the proofs showed, as a table for people and as JSON for programs."""
+"""What the proofs showed: a table for people, JSON for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from deltaproof.theorems.admitted import ADMITTED
+from deltaproof.theorems.kernel import Query
+from deltaproof.theorems.library import CHAPTERS, Chapter
 from deltaproof.theorems.registry import UNBOUNDED, Proof
+
+
+def by_chapter(proofs: Sequence[Proof]) -> Iterator[tuple[Chapter, list[Proof]]]:
+    """The chapters in reading order, each with those of the proofs that belong to it."""
+    for chapter in CHAPTERS:
+        names = {theorem.name for theorem in chapter.theorems}
+        if here := [proof for proof in proofs if proof.name in names]:
+            yield chapter, here
+
+
+def conditions(proofs: Sequence[Proof]) -> list[Query]:
+    """Every question asked for these proofs, each once, however many rest on it."""
+    return list({id(query): query for proof in proofs for query in proof.queries}.values())
+
+
+# ---------------------------------------------------------------- for people
 
 
 def table(proofs: Sequence[Proof], details: bool = False) -> Table:
     """A line per theorem: what was proved, for what scope, at what cost, refuting how much.
 
-    With details, every wrong variant and the values that refute it stand below.
+    `z3 ms` is the time z3 took for the conditions of the theorem and all that it rests on; `cvc5`
+    is how many of them cvc5 confirms; `refuted` is how many wrong variants were refuted, and how
+    many of those the reference's own code showed to be wrong. With details, each wrong variant
+    and the values that refute it stand below.
     """
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("", "theorem", "scope"):
-        grid.add_column(heading, overflow="fold")
-    for heading in ("refuted", "asked", "ms"):
-        grid.add_column(heading, justify="right")
+    grid.add_column("")
+    grid.add_column("theorem", overflow="fold", ratio=1)
+    for heading in ("z3 ms", "cvc5", "refuted"):
+        grid.add_column(heading, justify="right", no_wrap=True)
     for proof in proofs:
         grid.add_row(
             Text("✓", "green") if proof.holds else Text("✗", "red"),
             described(proof, details),
-            proof.scope,
-            str(len(proof.counterexamples)),
-            str(len(proof.queries)),
-            f"{proof.ms:.0f}",
+            f"{sum(query.ms for query in proof.queries):.0f}",
+            confirmed(proof),
+            f"{len(proof.counterexamples)} ({proof.replayed})",
         )
     return grid
 
 
 def described(proof: Proof, details: bool) -> Text:
-    """Name and statement; why it failed, if it did; the refuted variants, if wanted."""
+    """Name and statement, scope and source; why it failed, if it did; the refuted variants."""
     text = Text(proof.name, "bold").append(f"\n{proof.statement}", "not bold")
-    if proof.error:
-        text.append(f"\n{proof.error}", "not bold red")
+    about = [proof.scope, proof.source, *([f"Lean: {proof.lean}"] if proof.lean else [])]
+    text.append(f"\n{' · '.join(about)}", "not bold dim")
+    if proof.problem:
+        text.append(f"\n{proof.problem}", "not bold red")
     for each in proof.counterexamples if details else ():
         text.append(f"\n✗ {each}", "not bold dim")
+    for name, answer in proof.second.others if details else ():
+        text.append(f"\ncvc5 says {answer} to: {name}", "not bold dim")
     return text
 
 
-def summary(proofs: Sequence[Proof]) -> str:
-    """One line: how many hold, how many without bound, what was asked and refuted."""
-    questions = {id(query): query for proof in proofs for query in proof.queries}
-    unbounded = sum(proof.scope.startswith(UNBOUNDED) for proof in proofs if proof.holds)
-    refuted = sum(len(proof.counterexamples) for proof in proofs)
-    return (
-        f"{sum(proof.holds for proof in proofs)} of {len(proofs)} theorems hold, "
-        f"{unbounded} of them unbounded; {refuted} wrong variants refuted; "
-        f"{len(questions)} questions took the solvers "
-        f"{sum(query.ms for query in questions.values()) / 1000:.1f} s "
-        f"of {sum(proof.ms for proof in proofs) / 1000:.1f} s"
-    )
+def confirmed(proof: Proof) -> str:
+    """12/12; a dash where cvc5 was not asked or there is nothing to ask.
+
+    >>> confirmed(Proof("p", "p", "here", "unbounded", 1.0))
+    '-'
+    """
+    second = proof.second
+    return f"{second.confirmed}/{second.asked}" if second.asked else "-"
+
+
+def summary(proofs: Sequence[Proof]) -> list[str]:
+    """What holds, what was asked and what it cost, in three lines."""
+    held = [proof for proof in proofs if proof.holds]
+    asked = conditions(proofs)
+    unbounded = [proof for proof in held if proof.scope.startswith(UNBOUNDED)]
+    variants = [each for proof in proofs for each in proof.counterexamples]
+    unknown = sum(query.alone == "unknown" for query in asked)
+    seconds = sum(query.ms for query in asked) / 1000
+    lines = [
+        f"{len(held)} of {len(proofs)} theorems hold, {len(unbounded)} of them unbounded; "
+        f"{len(variants)} wrong variants refuted, "
+        f"{sum(bool(each.replay) for each in variants)} of them replayed on the reference",
+        f"{len(asked)} conditions, {len(conditions(unbounded))} of them unbounded, took z3 "
+        f"{seconds:.1f} s of {sum(proof.ms for proof in proofs) / 1000:.1f} s; the dearest took "
+        f"{max((query.units for query in asked), default=0):,} units; "
+        f"hypotheses of unknown consistency: {unknown}",
+    ]
+    answers = second_answers(proofs)
+    if answers:
+        agreed = sum(answer == "unsat" for answer in answers)
+        lines.append(
+            f"cvc5 confirms {agreed} of the {len(answers)} conditions it was asked "
+            f"({100 * agreed / len(answers):.1f} %)"
+        )
+    return lines
+
+
+def second_answers(proofs: Sequence[Proof]) -> list[str]:
+    """cvc5's answer to every condition that it was asked, each once."""
+    said = {id(query): answer for proof in proofs for query, answer in proof.second.answers}
+    return list(said.values())
 
 
 def admitted_table() -> Table:
@@ -69,20 +122,43 @@ def admitted_table() -> Table:
     return grid
 
 
-def printed(proofs: Sequence[Proof], details: bool = False) -> Group:
-    """The whole report."""
-    axioms = sorted({axiom for proof in proofs for axiom in proof.axioms})
-    assumed = Text("axioms: ").append("; ".join(axioms) or "none")
-    gap = Text("")
-    return Group(
-        table(proofs, details), gap, admitted_table(), gap, assumed, gap, Text(summary(proofs))
-    )
+def printed(proofs: Sequence[Proof], details: bool = False, whole: bool = True) -> Group:
+    """The report: a table per chapter, the summary; what is admitted, when it is the whole."""
+    parts: list[RenderableType] = []
+    for chapter, here in by_chapter(proofs):
+        parts += [Text(chapter.title, "bold underline"), table(here, details), Text("")]
+        if chapter.name == "weights":
+            from deltaproof.theorems.weights import weight_table
+
+            parts += [weight_table(), Text("")]
+    if whole:
+        axioms = sorted({axiom for proof in proofs for axiom in proof.axioms})
+        assumed = Text("axioms: ").append("; ".join(axioms) or "none")
+        parts += [admitted_table(), Text(""), assumed, Text("")]
+    return Group(*parts, *map(Text, summary(proofs)))
+
+
+# ---------------------------------------------------------------- for programs
 
 
 def as_json(proofs: Sequence[Proof]) -> dict[str, Any]:
+    chapters = {proof.name: chapter.name for chapter, here in by_chapter(proofs) for proof in here}
+    asked, answers = conditions(proofs), second_answers(proofs)
     return {
         "holds": all(proof.holds for proof in proofs),
-        "theorems": [proof.to_json() for proof in proofs],
+        "theorems": [{"chapter": chapters[proof.name], **proof.to_json()} for proof in proofs],
+        "totals": {
+            "theorems": len(proofs),
+            "conditions": len(asked),
+            "conditions_unbounded": len(
+                conditions([proof for proof in proofs if proof.scope.startswith(UNBOUNDED)])
+            ),
+            "wrong_variants": sum(len(proof.counterexamples) for proof in proofs),
+            "wrong_variants_replayed": sum(proof.replayed for proof in proofs),
+            "seconds": round(sum(proof.ms for proof in proofs) / 1000, 1),
+            "cvc5_asked": len(answers),
+            "cvc5_confirmed": sum(answer == "unsat" for answer in answers),
+        },
         "admitted": [
             {"claim": each.claim, "reason": each.reason, "theorems": list(each.theorems)}
             for each in ADMITTED

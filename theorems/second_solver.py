@@ -187,11 +187,22 @@ def serve(texts: Iterable[str], answers: TextIO) -> None:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """How many conditions of a theorem cvc5 was asked, confirmed, and what it said of the rest."""
+    """What cvc5 answered to the conditions of a theorem."""
 
-    asked: int = 0
-    confirmed: int = 0
-    others: tuple[tuple[str, str], ...] = ()  # (condition, answer)
+    answers: tuple[tuple[Query, str], ...] = ()
+
+    @property
+    def asked(self) -> int:
+        return len(self.answers)
+
+    @property
+    def confirmed(self) -> int:
+        return sum(answer == CONFIRMED for _, answer in self.answers)
+
+    @property
+    def others(self) -> tuple[tuple[str, str], ...]:
+        """(condition, answer) of those that are not confirmed."""
+        return tuple((query.name, said) for query, said in self.answers if said != CONFIRMED)
 
     @property
     def contradicted(self) -> str:
@@ -206,8 +217,8 @@ class SecondSolver:
     >>> with SecondSolver() as cvc5:
     ...     queries = prove("zero is zero", z3.IntVal(0) == 0).queries
     ...     cvc5.ask(queries)
-    ...     cvc5.answers(queries)
-    Confirmed(asked=1, confirmed=1, others=())
+    ...     cvc5.answers(queries).others
+    ()
     """
 
     def __init__(self) -> None:
@@ -253,13 +264,14 @@ class SecondSolver:
 
     def answers(self, queries: Iterable[Query]) -> Confirmed:
         """What cvc5 said of these, which were sent before; waits for it."""
-        said = [
-            (query.name, self._answer(self._asked[id(query)][0]))
-            for query in {id(query): query for query in queries}.values()
-            if id(query) in self._asked
-        ]
-        others = tuple((name, answer) for name, answer in said if answer != CONFIRMED)
-        return Confirmed(len(said), len(said) - len(others), others)
+        wanted = {id(query): query for query in queries}
+        return Confirmed(
+            tuple(
+                (query, self._answer(self._asked[number][0]))
+                for number, query in wanted.items()
+                if number in self._asked
+            )
+        )
 
     def _answer(self, place: int) -> str:
         while len(self._answers) <= place:
