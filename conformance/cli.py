@@ -326,6 +326,53 @@ def explain_plan(
     return PASS
 
 
+@command.command()
+@click.argument("what", nargs=-1, metavar="[NAME|CHAPTER|OPERATOR|NUMBER|CODE]...")
+@click.option("--details", is_flag=True, help="Print the counterexamples too.")
+@click.option("--cvc5/--no-cvc5", "second", default=None, help="Ask cvc5 every condition too.")
+@click.option("--smtlib", type=click.Path(path_type=Path), help="Write the conditions here.")
+@click.option("--supports", is_flag=True, help="Run the code on the largest tables measured.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+def prove(
+    what: tuple[str, ...],
+    details: bool,
+    second: bool | None,
+    smtlib: Path | None,
+    supports: bool,
+    as_json: bool,
+) -> int:
+    """Prove the theorems, each with wrong variants that must be refuted.
+
+    Without an argument the whole catalogue; NUMBER is one of the paper's, 4.7, or of its long
+    version, 'TR 4.9'.
+
+    \b
+    Examples:
+      deltaproof prove
+      deltaproof prove join 4.7 nested --details
+      deltaproof prove --json --smtlib out/conditions
+    """
+    from deltaproof.theorems import prove_all
+    from deltaproof.theorems.report import as_json as report_json
+    from deltaproof.theorems.report import printed
+    from deltaproof.theorems.second_solver import available, write_smtlib
+
+    if smtlib is not None:
+        writable(smtlib)
+    if second is None and not available():
+        click.echo("cvc5: not run: not installed (pip install 'deltaproof[theorems]')", err=True)
+    with progress_bar() as progress:
+        proofs = prove_all(what or None, available() if second is None else second, progress)
+    if smtlib is not None:
+        written = write_smtlib(smtlib, [(proof.name, proof.queries) for proof in proofs])
+        click.echo(f"{written} conditions written: {smtlib}", err=True)
+    if as_json:
+        click.echo(json.dumps(report_json(proofs), indent=1))
+    else:
+        Console().print(printed(proofs, details, whole=not what))
+    return PASS if all(proof.holds for proof in proofs) else NONCONFORMANT
+
+
 def writable(folder: Path) -> None:
     """Raises UsageError now, not after a long run, when no case could be saved there."""
     try:

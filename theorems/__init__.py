@@ -89,7 +89,7 @@ def chosen(words: Iterable[str] | None = None) -> list[Theorem]:
 def prove_all(
     words: Iterable[str] | None = None,
     cvc5: bool = False,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> list[Proof]:
     """Proves these theorems and refutes their wrong variants; what failed is in the results.
 
@@ -108,11 +108,11 @@ def prove_all(
         raise BackendMissing("cvc5 is missing: pip install 'deltaproof[theorems]'")
     with SecondSolver() if cvc5 else nullcontext() as second:
         for number, theorem in enumerate(theorems):
-            progress(f"{number} of {len(theorems)}: {theorem.name}")
+            progress(theorem.name, number, len(theorems))
             proofs.append(theorem.prove())
             if second is not None:
                 second.ask(proofs[-1].queries)
         if second is None:
             return proofs
-        progress("waiting for cvc5")
+        progress("waiting for cvc5", 0, 0)
         return [replace(proof, second=second.answers(proof.queries)) for proof in proofs]

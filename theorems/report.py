@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from deltaproof.theorems.admitted import ADMITTED
-from deltaproof.theorems.kernel import Query
+from deltaproof.theorems.kernel import EFFORT, Query
 from deltaproof.theorems.library import CHAPTERS, Chapter
 from deltaproof.theorems.registry import UNBOUNDED, Proof
+from deltaproof.theorems.second_solver import CONFIRMED
 
 
 def by_chapter(proofs: Sequence[Proof]) -> Iterator[tuple[Chapter, list[Proof]]]:
@@ -79,31 +80,39 @@ def confirmed(proof: Proof) -> str:
     return f"{second.confirmed}/{second.asked}" if second.asked else "-"
 
 
-def summary(proofs: Sequence[Proof]) -> list[str]:
-    """What holds, what was asked and what it cost, in three lines."""
+def counted(proofs: Sequence[Proof]) -> list[str]:
+    """What holds, in numbers that depend on nothing but the proofs."""
     held = [proof for proof in proofs if proof.holds]
-    asked = conditions(proofs)
+    asked, answers = conditions(proofs), second_answers(proofs)
     unbounded = [proof for proof in held if proof.scope.startswith(UNBOUNDED)]
     variants = [each for proof in proofs for each in proof.counterexamples]
-    unknown = sum(query.alone == "unknown" for query in asked)
-    seconds = sum(query.ms for query in asked) / 1000
     lines = [
-        f"{len(held)} of {len(proofs)} theorems hold, {len(unbounded)} of them unbounded; "
+        f"{len(held)} of {len(proofs)} theorems hold, {len(unbounded)} of them unbounded",
+        f"{len(asked)} conditions, {len(conditions(unbounded))} of them unbounded",
         f"{len(variants)} wrong variants refuted, "
         f"{sum(bool(each.replay) for each in variants)} of them replayed on the reference",
-        f"{len(asked)} conditions, {len(conditions(unbounded))} of them unbounded, took z3 "
-        f"{seconds:.1f} s of {sum(proof.ms for proof in proofs) / 1000:.1f} s; the dearest took "
-        f"{max((query.units for query in asked), default=0):,} units; "
-        f"hypotheses of unknown consistency: {unknown}",
     ]
-    answers = second_answers(proofs)
     if answers:
-        agreed = sum(answer == "unsat" for answer in answers)
+        agreed = sum(answer == CONFIRMED for answer in answers)
         lines.append(
-            f"cvc5 confirms {agreed} of the {len(answers)} conditions it was asked "
-            f"({100 * agreed / len(answers):.1f} %)"
+            f"{agreed} of {len(answers)} conditions ({100 * agreed / len(answers):.1f} %) "
+            "confirmed by cvc5"
         )
     return lines
+
+
+def summary(proofs: Sequence[Proof]) -> list[str]:
+    """The same, and what it cost."""
+    asked = conditions(proofs)
+    unknown = sum(query.alone == "unknown" for query in asked)
+    undecided = sum("z3 gave up" in proof.problem for proof in proofs)
+    return [
+        *counted(proofs),
+        f"{sum(proof.ms for proof in proofs) / 1000:.1f} s in all, z3 "
+        f"{sum(query.ms for query in asked) / 1000:.1f} s; the dearest condition took "
+        f"{max((query.units for query in asked), default=0):,} of {EFFORT:,} units; "
+        f"undecided: {undecided}, hypotheses of unknown consistency: {unknown}",
+    ]
 
 
 def second_answers(proofs: Sequence[Proof]) -> list[str]:
@@ -157,7 +166,7 @@ def as_json(proofs: Sequence[Proof]) -> dict[str, Any]:
             "wrong_variants_replayed": sum(proof.replayed for proof in proofs),
             "seconds": round(sum(proof.ms for proof in proofs) / 1000, 1),
             "cvc5_asked": len(answers),
-            "cvc5_confirmed": sum(answer == "unsat" for answer in answers),
+            "cvc5_confirmed": sum(answer == CONFIRMED for answer in answers),
         },
         "admitted": [
             {"claim": each.claim, "reason": each.reason, "theorems": list(each.theorems)}

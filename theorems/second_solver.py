@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from subprocess import PIPE, Popen
 from threading import Thread
 from time import sleep
@@ -46,15 +47,8 @@ def smtlib(query: Query) -> str | None:
     >>> from deltaproof.theorems.kernel import prove
     >>> x = z3.Int("x")
     >>> (query,) = prove("a square is not negative", x * x >= 0).queries
-    >>> print(smtlib(query))
-    ; a square is not negative
-    (set-logic ALL)
-    (declare-fun x () Int)
-    (assert
-     (let (($x8 (>= (* x x) 0)))
-     (not $x8)))
-    (check-sat)
-    <BLANKLINE>
+    >>> print(smtlib(query).splitlines()[0], "is", confirm(smtlib(query)))
+    ; a square is not negative is unsat
     """
     if query.clash is None:
         return None
@@ -124,6 +118,24 @@ class Renamed:
         return z3.Const(f"c{next(self._numbers)}!", sort)
 
 
+def write_smtlib(folder: Path, named: Iterable[tuple[str, Sequence[Query]]]) -> int:
+    """A file per condition, each once, under the name of the first theorem that asks it.
+
+    Returns how many were written. Raises OSError when the folder cannot be written.
+    """
+    seen: dict[int, Query] = {}
+    for name, queries in named:
+        number = 0
+        for query in queries:
+            if id(query) not in seen and (text := smtlib(query)) is not None:
+                seen[id(query)] = query
+                number += 1
+                path = folder / name / f"{number:03}.smt2"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    return len(seen)
+
+
 # ---------------------------------------------------------------- cvc5
 
 
@@ -142,8 +154,8 @@ def confirm(text: str) -> str:
     'unsat'
     >>> confirm("(set-logic ALL)(declare-fun x () Int)(assert (< x 1))(check-sat)")
     'sat'
-    >>> confirm("(set-logic ALL)(assert (< x 1))(check-sat)")[:20]
-    'unreadable: Symbol x'
+    >>> confirm("(set-logic ALL)(assert (< x 1))(check-sat)")[:10]
+    'unreadable'
     """
     answer = "unknown"
     for units, enumerate_terms in ATTEMPTS:
