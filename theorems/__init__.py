@@ -12,6 +12,7 @@ comes with a wrong variant that it refutes.
     symbolic, forking the reference's code on weights that stand for every integer
     circuit, planner  the same for whole queries
     laws              the laws of `properties`, run the same way
+    verify            the same questions about your own operator, a plain Python function
     admitted          what is claimed and not proved
     library           the catalogue
 

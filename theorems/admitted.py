@@ -150,8 +150,18 @@ ADMITTED: tuple[Admitted, ...] = (
     ),
     Admitted(
         "An identity of fractions is an identity of circuits.",
-        "1 - x, 1 - y and 1 - x y act on streams as invertible operators, so denominators can be "
-        "cleared; what is left are polynomials in delays. This argument is on paper.",
-        ("integrate_ztransform", "join_ztransform"),
+        "With one clock a circuit of z, D, I and feedback is a power series: `convolution_ring`. "
+        "With a variable for each input or clock, 1 - x, 1 - y and 1 - x y act on streams as "
+        "invertible operators, so denominators can be cleared; this argument is on paper.",
+        (
+            "integrate_ztransform",
+            "incremental_ztransform",
+            "window_ztransform",
+            "join_ztransform",
+            "join_nway_ztransform",
+            "nested_ztransform",
+            "circuit_equivalence",
+            "planner_validated",
+        ),
     ),
 )

@@ -1,185 +1,90 @@
 """The reference's own code, unmodified, on every path that the weights could send it down.
 
-A `ForkedInt` is an integer known only by its term. Wherever the code needs to decide
-something about it (`if`, `>`, `==`, a dictionary lookup), the path is split: the code is run
-again from the start for each answer that z3 finds possible, until every path has been run. On
-one path everything is decided, so the two sides are compared as they are.
+A `ForkedInt` is an integer known only by its form, a sum of products of weights. Wherever the
+code needs to decide something about it (`if`, `>`, `==`, a dictionary lookup), the answer is that
+of the weights which the run was started with, and it is noted. All weights that give the same
+answers take the same path; on it everything is decided, so both sides are compared as they are.
+
+    small weights ──▶ paths ──▶ do any weights take none of them? ── no ──▶ all were run
+                        ▲                    │ asks z3
+                        └────── these ───────┘
+
+That last answer is the theorem, so how the paths were found need not be trusted.
 
 This is for code that branches on weights, as aggregates do. It costs a run per path, so the
 tables are tiny: that and the bound on the weights is the scope of such a proof.
-
-Z3's "unknown" counts as possible: a path that no weights take is run in vain, and none is missed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product as product_of
+from random import Random
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import z3
 
+from deltaproof.reference.stream import differentiate, integrate
+from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.forms import Form, Question, constant, formula_of, plus, product
 from deltaproof.theorems.kernel import (
+    EFFORT,
     Counterexample,
     Formula,
     ProofError,
     Query,
-    Term,
     Thm,
     prove,
     small_values,
 )
-from deltaproof.theorems.symbolic import Steps, Subject, outputs, replayed
+from deltaproof.theorems.symbolic import Deltas, Steps, Subject, entries, outputs, replayed
 
-EFFORT = 2_000_000
 MOST_PATHS = 5_000
+MOST_TRIES = 1_000  # small weights to look for paths with
 
 T = TypeVar("T")
+Weights: TypeAlias = Mapping[str, int]
 
 
-# ---------------------------------------------------------------- sums of products of weights
-
-Form: TypeAlias = Mapping[tuple[str, ...], int]  # the factor of each product of weights
-
-
-def constant(number: int) -> Form:
-    return {(): number} if number else {}
-
-
-def plus(one: Form, other: Form, times: int = 1) -> Form:
-    """one + times · other."""
-    total = dict(one)
-    for names, factor in other.items():
-        total[names] = total.get(names, 0) + times * factor
-    return {names: factor for names, factor in total.items() if factor}
-
-
-def product(one: Form, other: Form) -> Form:
-    total: Form = {}
-    for names, factor in one.items():
-        terms = {tuple(sorted((*names, *more))): factor * each for more, each in other.items()}
-        total = plus(total, terms)
-    return total
-
-
-def term_of_form(form: Form) -> Term:
-    """The form as z3 has it."""
-    products = [
-        z3.Product([z3.IntVal(factor), *map(z3.Int, names)]) for names, factor in form.items()
-    ]
-    return z3.Sum([z3.IntVal(0), *products])
-
-
-@dataclass(frozen=True)
-class Question:
-    """Is the form above zero, or, where `equal` is asked, zero?"""
-
-    parts: frozenset[tuple[tuple[str, ...], int]]
-    equal: bool = False
-
-    @classmethod
-    def positive(cls, form: Form) -> Question:
-        return cls(frozenset(form.items()))
-
-    @classmethod
-    def zero(cls, form: Form) -> Question:
-        """Asked in one way, whatever the sign."""
-        turned = bool(form) and form[min(form)] < 0
-        return cls(frozenset(plus({}, form, -1 if turned else 1).items()), equal=True)
-
-    @cached_property
-    def known(self) -> bool | None:
-        """The answer that needs no weights: to a question about a number."""
-        if any(names for names, _ in self.parts):
-            return None
-        number = sum(factor for _, factor in self.parts)
-        return number == 0 if self.equal else number > 0
-
-    def follows(self, yes: bool) -> dict[Question, bool]:
-        """What the answer says about other questions."""
-        form = dict(self.parts)
-        above, below = self.positive(form), self.positive(plus({}, form, -1))
-        if self.equal:
-            return {above: False, below: False} if yes else {}
-        opposite = {self.positive(plus(constant(1), form, -1)): not yes}
-        return opposite | ({self.zero(form): False, below: False} if yes else {})
-
-
-@cache
-def formula_of(question: Question) -> Formula:
-    """The question as z3 has it; every path asks the same ones again."""
-    term = term_of_form(dict(question.parts))
-    return term == 0 if question.equal else term > 0
-
-
-# ---------------------------------------------------------------- paths
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a path answers to a new question; `forced` when the other answer is impossible."""
-
-    yes: bool
-    forced: bool
+# ---------------------------------------------------------------- integers that note decisions
 
 
 class Path:
-    """One run: the answers so far, and what z3 knows from them."""
+    """One run: the weights that it was started with, and what it asked about them.
 
-    def __init__(self, answers: Sequence[Answer], given: Sequence[Formula]) -> None:
-        self.answers = list(answers)
-        self.given = given
-        self.asked = 0
-        self.others: list[tuple[Answer, ...]] = []
-        self.conditions: list[Formula] = []
+    All weights that give these answers take this path: nothing else of them was looked at.
+
+    >>> path = Path({"w": 3})
+    >>> bool(path.integer("w") > 1), path.conditions
+    (True, [w + -1 > 0])
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = dict(weights)
+        self.answers: list[tuple[Question, bool]] = []  # in the order in which they were asked
         self.known: dict[Question, bool] = {}
 
-    @cached_property
-    def solver(self) -> Any:
-        """z3, with all that was decided; it is not needed while old answers are repeated."""
-        solver = z3.Solver()
-        solver.set("rlimit", EFFORT)
-        solver.add(*self.given, *self.conditions)
-        return solver
-
     def decide(self, question: Question) -> bool:
-        """The answer on this path. A new question with two possible answers splits it."""
+        """The answer on this path; it is noted unless it follows from earlier ones."""
         if question.known is not None:
             return question.known
         if question not in self.known:
-            yes = self.new_answer(question)
+            yes = question.answer(self.weights)
+            self.answers.append((question, yes))
             self.known |= {question: yes, **question.follows(yes)}
         return self.known[question]
 
-    def new_answer(self, question: Question) -> bool:
-        if self.asked == len(self.answers):
-            self.answers.append(self.first_answer(formula_of(question)))
-        answer = self.answers[self.asked]
-        self.asked += 1
-        if not answer.forced:
-            formula = formula_of(question)
-            self.add(formula if answer.yes else z3.Not(formula))
-        return answer.yes
-
-    def add(self, condition: Formula) -> None:
-        self.conditions.append(condition)
-        if "solver" in vars(self):
-            self.solver.add(condition)
-
-    def first_answer(self, condition: Formula) -> Answer:
-        """Yes when it is possible; then No is left for another path, if it is possible too."""
-        if self.solver.check(condition) == z3.unsat:
-            return Answer(yes=False, forced=True)
-        if self.solver.check(z3.Not(condition)) == z3.unsat:
-            return Answer(yes=True, forced=True)
-        self.others.append((*self.answers, Answer(yes=False, forced=False)))
-        return Answer(yes=True, forced=False)
-
     def integer(self, name: str) -> ForkedInt:
+        self.weights.setdefault(name, 0)
         return ForkedInt({(name,): 1}, self)
+
+    @property
+    def conditions(self) -> list[Formula]:
+        """The answers, as z3 has them."""
+        return [formula_of(question, yes) for question, yes in self.answers]
 
 
 class ForkedInt:
@@ -277,20 +182,115 @@ class ForkedQuotient:
         return 0
 
 
-def paths(run: Callable[[Path], T], given: Sequence[Formula]) -> Iterator[tuple[Path, T]]:
-    """Every path of the run, with what it returned. Raises ProofError when there are too many."""
-    waiting: list[tuple[Answer, ...]] = [()]
-    for _ in range(MOST_PATHS):
-        if not waiting:
-            return
-        path = Path(waiting.pop(), given)
-        result = run(path)
-        waiting += path.others
-        yield path, result
-    raise ProofError(f"more than {MOST_PATHS} paths: fewer rows or ticks")
+# ---------------------------------------------------------------- paths
 
 
-def explore(subject: Subject, increment: Callable[[], Steps]) -> Iterator[tuple[Path, int | None]]:
+class Fork:
+    """A question and what comes after each answer; or the end of a path, or where none was yet."""
+
+    __slots__ = ("branches", "made", "question", "ran")
+
+    def __init__(self) -> None:
+        self.ran = False
+        self.question: Question | None = None
+        self.branches: tuple[Fork, ...] = ()  # after no, after yes
+        self.made: Formula = None  # until another path passes by
+
+    def after(self, question: Question, yes: bool) -> Fork:
+        """Raises ProofError when a run with the same answers has asked something else."""
+        self.made = None
+        if self.question is None and not self.ran:
+            self.question, self.branches = question, (Fork(), Fork())
+        if self.question != question:
+            raise ProofError(f"two runs with the same answers ask different questions: {question}")
+        return self.branches[yes]
+
+    def formula(self) -> Formula:
+        """Which weights come to an end. Where both answers do, the question does not matter."""
+        if self.question is None:
+            return z3.BoolVal(self.ran)
+        if self.made is None:
+            no, yes = (branch.formula() for branch in self.branches)
+            self.made = no if no.eq(yes) else z3.If(formula_of(self.question), yes, no)
+        return self.made
+
+
+class Tree:
+    """The paths that were run, as the questions that part them.
+
+    >>> path, tree = Path({"w": 3}), Tree("one sign")
+    >>> if path.integer("w") > 0:
+    ...     tree.add(path)
+    >>> tree.has({"w": 5}), tree.has({"w": 0}), tree.formula()
+    (True, False, If(w > 0, True, False))
+    """
+
+    def __init__(self, name: str = "the run") -> None:
+        self.name = name
+        self.ran = 0  # paths
+        self.root = Fork()
+        self.proof: Thm | None = None  # that there are no others
+
+    def add(self, path: Path) -> None:
+        """Takes in a path. Raises ProofError when there are too many of them."""
+        if self.ran == MOST_PATHS:
+            raise ProofError(f"more than {MOST_PATHS} paths: fewer rows or ticks")
+        here = self.root
+        for question, yes in path.answers:
+            here = here.after(question, yes)
+        here.ran = True
+        self.ran += 1
+
+    def has(self, weights: Weights) -> bool:
+        """Whether these weights take a path that was run."""
+        here = self.root
+        while here.question is not None:
+            here = here.branches[here.question.answer(weights)]
+        return here.ran
+
+    def formula(self) -> Formula:
+        """Which weights do."""
+        return self.root.formula()
+
+    def close(self, given: Sequence[Formula]) -> Weights | None:
+        """Proves that no weights are left out; or finds some that are."""
+        name = f"{self.name}: {self.ran} paths were run, and there are no others"
+        try:
+            self.proof = prove(name, self.formula(), given=given)
+        except ProofError as gap:
+            if gap.model is None:
+                raise
+            return {each.name(): gap.model[each].as_long() for each in gap.model.decls()}
+        return None
+
+
+def paths(
+    run: Callable[[Path], T],
+    given: Sequence[Formula] = (),
+    tries: Iterable[Weights] = (),
+    tree: Tree | None = None,
+    around: Callable[[Weights], Iterable[Weights]] = lambda found: [found],
+) -> Iterator[tuple[Path, T]]:
+    """Every path of the run, with what it returned: those of the tries, then those z3 finds.
+
+    Each time it does, weights `around` what it found are tried too. At the end `tree.proof` says
+    that these were all.
+    """
+    tree = Tree() if tree is None else tree
+    while tree.proof is None:
+        for weights in tries:
+            if not tree.has(weights):
+                path = Path(weights)
+                result = run(path)
+                tree.add(path)
+                yield path, result
+        left_out = tree.close(given)
+        tries = () if left_out is None else around(left_out)
+
+
+def explore(
+    subject: Subject, increment: Callable[[], Steps], tree: Tree | None = None
+) -> Iterator[tuple[Path, int | None]]:
     """Every path, with the first tick at which the increment is wrong, None when it is right."""
 
     def run(path: Path) -> int | None:
@@ -303,7 +303,29 @@ def explore(subject: Subject, increment: Callable[[], Steps]) -> Iterator[tuple[
             raise ProofError(f"{subject.name}: cannot run on symbolic integers: {error}") from error
         return None
 
-    return paths(run, bounds(subject))
+    return paths(run, bounds(subject), small_weights(subject), tree, partial(near, subject.bound))
+
+
+def small_weights(subject: Subject) -> Iterator[Weights]:
+    """All weights from -2 to 2, the smallest first; of too many, some at random."""
+    names = [name for name, *_ in subject.weights()]
+    numbers = (0, 1, -1, 2, -2)
+    if len(numbers) ** len(names) <= MOST_TRIES:
+        values: Iterable[Sequence[int]] = product_of(numbers, repeat=len(names))
+    else:
+        draw = Random(0)
+        values = (draw.choices(numbers, k=len(names)) for _ in range(MOST_TRIES))
+    for each in values:
+        yield dict(zip(names, each, strict=True))
+
+
+def near(bound: int, found: Weights) -> Iterator[Weights]:
+    """The weights, and those where some are changed a little: missing paths come in flocks."""
+    changed = [dict.fromkeys((weight, 0, weight + 1, weight - 1)) for weight in found.values()]
+    few = len(changed) <= 5
+    for weights in product_of(*changed) if few else [tuple(found.values())]:
+        if all(-bound <= weight <= bound for weight in weights):
+            yield dict(zip(found, weights, strict=True))
 
 
 def bounds(subject: Subject) -> list[Formula]:
@@ -315,17 +337,16 @@ def bounds(subject: Subject) -> list[Formula]:
 def prove_paths(subject: Subject) -> Thm:
     """On every path the code's output is D ∘ meaning ∘ I. Raises ProofError with the weights.
 
-    The theorem that comes back says that the paths which were run leave no weights out: z3 is
-    asked once for all of them, so a fault in the search for paths would show.
+    The theorem that comes back says that the paths which were run leave no weights out.
     """
-    conditions = []
-    for path, wrong_tick in explore(subject, subject.increment):
+    tree = Tree(subject.name)
+    for path, wrong_tick in explore(subject, subject.increment, tree):
         if wrong_tick is not None:
             weights = dict(weights_of(path, subject))
             raise ProofError(f"{subject.name}: wrong at tick {wrong_tick + 1} for {weights}")
-        conditions.append(z3.And(*path.conditions))
-    name = f"{subject.name}: right on {len(conditions)} paths, and there are no others"
-    return prove(name, z3.Or(*conditions), given=bounds(subject))
+    if tree.proof is None:
+        raise ProofError(f"{subject.name}: nothing says that all paths were run")
+    return tree.proof
 
 
 def refute_paths(name: str, subject: Subject, wrong: Callable[[], Steps]) -> Counterexample:
@@ -339,11 +360,13 @@ def refute_paths(name: str, subject: Subject, wrong: Callable[[], Steps]) -> Cou
 
 
 def weights_of(path: Path, subject: Subject) -> tuple[tuple[str, int], ...]:
-    """Weights that take this path. Raises ProofError when z3 finds none."""
-    values = small_values(path.solver, [z3.Int(name) for name, *_ in subject.weights()])
-    if values is None:
-        raise ProofError(f"{subject.name}: z3 finds no weights that take a path that may be wrong")
-    return values
+    """Small weights that take this path."""
+    solver = z3.SimpleSolver()
+    solver.set("rlimit", EFFORT)
+    solver.add(*bounds(subject), *path.conditions)
+    names = [name for name, *_ in subject.weights()]
+    values = small_values(solver, list(map(z3.Int, names)))
+    return values or tuple((name, path.weights[name]) for name in names)
 
 
 # ---------------------------------------------------------------- every weight, one by one
@@ -364,13 +387,33 @@ def all_weights(subject: Subject, low: int, high: int) -> Iterator[dict[str, int
         yield dict(zip(names, values, strict=True))
 
 
-def wrong_tick(subject: Subject, increment: Steps, weights: Mapping[str, int]) -> int | None:
+def wrong_tick(subject: Subject, increment: Steps, weights: Weights) -> int | None:
     """The first tick at which the increment is wrong on these weights."""
     ticks = subject.deltas(weights.__getitem__)
     for number, (output, expected) in enumerate(outputs(subject, increment, ticks)):
         if output != expected:
             return number
     return None
+
+
+class Remembered:
+    """A meaning that is computed once for equal inputs: it is a function."""
+
+    def __init__(self, meaning: Callable[..., ZSet]) -> None:
+        self.meaning = meaning
+        self.known: dict[Any, ZSet] = {}
+
+    def __call__(self, *inputs: ZSet) -> ZSet:
+        key = tuple(frozenset(each.items()) for each in inputs)
+        if key not in self.known:
+            self.known[key] = self.meaning(*inputs)
+        return self.known[key]
+
+
+def all_deltas(subject: Subject, low: int, high: int) -> list[Deltas]:
+    """What the inputs may change by at a tick, each row with a weight from low to high."""
+    one_tick = replace(subject, ticks=1)
+    return [one_tick.deltas(each.__getitem__)[0] for each in all_weights(one_tick, low, high)]
 
 
 def prove_each(subject: Subject, low: int, high: int) -> Enumerated:
@@ -380,13 +423,61 @@ def prove_each(subject: Subject, low: int, high: int) -> Enumerated:
     so that its paths are the numbers.
     """
     started = perf_counter()
-    runs = 0
-    for weights in all_weights(subject, low, high):
-        runs += 1
-        if (tick := wrong_tick(subject, subject.increment(), weights)) is not None:
-            raise ProofError(f"{subject.name}: wrong at tick {tick + 1} for {weights}")
+    deltas = all_deltas(subject, low, high)
+    remembered = replace(subject, meaning=Remembered(subject.meaning))
+    for before in product_of(deltas, repeat=subject.ticks - 1):
+        if ticks := first_wrong(remembered, before, deltas):
+            shown = ", ".join(entries(delta) for tick in ticks for delta in tick)
+            raise ProofError(f"{subject.name}: wrong at tick {len(ticks)} for the deltas {shown}")
+    runs = len(deltas) ** subject.ticks
     name = f"{subject.name}: right for {runs} combinations of weights"
     return Enumerated((Query(name, "enumerated", (perf_counter() - started) * 1000),))
+
+
+@runtime_checkable
+class Saves(Protocol):
+    """An increment that shows its state, as the reference's do."""
+
+    def save(self) -> Any: ...
+
+
+def first_wrong(
+    subject: Subject, before: Sequence[Deltas], deltas: Sequence[Deltas]
+) -> Sequence[Deltas]:
+    """The ticks at whose last the increment is wrong: of these before, then one of the deltas.
+
+    An increment that shows its state is asked for every delta in the one state that the ticks
+    before left. Raises ProofError when that changed without a commit.
+    """
+    increment = subject.increment()
+    for number, (output, expected) in enumerate(outputs(subject, increment, before)):
+        if output != expected:
+            return before[: number + 1]
+    shown = increment if isinstance(increment, Saves) else None
+    state = shown.save() if shown else None
+    for last in deltas:
+        if not shown:
+            increment = after(subject, before)
+        if increment.step(*last) != last_change(subject, (*before, last)):
+            return (*before, last)
+    if shown and shown.save() != state:
+        raise ProofError(f"{subject.name}: a step that was not committed has changed the state")
+    return ()
+
+
+def after(subject: Subject, ticks: Sequence[Deltas]) -> Steps:
+    """A new increment that has seen these ticks."""
+    increment = subject.increment()
+    for deltas in ticks:
+        increment.step(*deltas)
+        increment.commit()
+    return increment
+
+
+def last_change(subject: Subject, ticks: Sequence[Deltas]) -> ZSet:
+    """D ∘ meaning ∘ I at the last of these ticks."""
+    integrals = [integrate(stream) for stream in zip(*ticks, strict=True)]
+    return differentiate(subject.contents(*integrals))[-1]
 
 
 def enumerated(*proofs: Enumerated) -> Enumerated:

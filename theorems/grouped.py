@@ -16,6 +16,10 @@ from collections.abc import Sequence
 
 import z3
 
+from deltaproof.reference.operators.rank import Rank
+from deltaproof.reference.order import Order
+from deltaproof.reference.scalar import col
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -34,10 +38,13 @@ from deltaproof.theorems.kernel import (
     recursive,
     refute,
 )
-from deltaproof.theorems.operators.aggregate import group_read_off_its_delta, sign
+from deltaproof.theorems.operators.aggregate import GROUPS, group_read_off_its_delta, sign
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import steps_increment
 from deltaproof.theorems.zsets import ZSets, any_zsets, if_then, streams_of
+
+RANKED = Run(Rank("rank", "n", (), (Order(col("v")),)), ("v BIGINT",))
 
 
 class Grouped:
@@ -264,9 +271,17 @@ class Grouped:
 
 def only_new_rows_ranked() -> Counterexample:
     """The delta's row gets its rank, and the rows behind it keep the one they had."""
-    before, delta, rest = z3.Ints("before delta rest")
-    claim = sign(before + delta + rest) == sign(before + rest)
-    return refute("rows outside the delta keep their results", claim, show=[before, delta, rest])
+    before, delta = z3.Ints("rows_ahead delta_ahead")
+    claim = 1 + before + delta == 1 + before
+
+    def replay(before: int, delta: int) -> tuple[int, int]:
+        """How often the row behind has the rank that it had: once, and then not."""
+        then, now = (RANKED.over(row(n, 3) + row(1, 5)) for n in (before, before + delta))
+        old_rank = (5, 1 + before)
+        return now[old_rank], then[old_rank]
+
+    name, given = "rows outside the delta keep their results", [before >= 0, delta > 0]
+    return refute(name, claim, given, [before, delta], replay=replay)
 
 
 def group_left_by_a_moved_row() -> Counterexample:
@@ -274,7 +289,12 @@ def group_left_by_a_moved_row() -> Counterexample:
     before, delta = z3.Ints("rows_of_the_old_group delta_of_the_old_group")
     given = [before > 0, delta < 0]
     claim = sign(before + delta) == sign(before)
-    return refute("only groups with insertions are touched", claim, given, show=[before, delta])
+
+    def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
+        return GROUPS.over(row(before + delta, 7)), GROUPS.over(row(before, 7))
+
+    name = "only groups with insertions are touched"
+    return refute(name, claim, given, [before, delta], replay=replay)
 
 
 @theorem(

@@ -4,14 +4,74 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deltaproof.theorems.algorithm import (
+    algorithm_lifts,
+    algorithm_views,
+    circuits_batch,
+    circuits_causal,
+    circuits_incremental,
+    circuits_rewritten,
+    circuits_without_recomputation,
+)
+from deltaproof.theorems.batching import consolidation_weights, ticks_merge
+from deltaproof.theorems.causal import (
+    agreement_pointwise,
+    causal_composition,
+    delay_strict,
+    integrate_causal,
+    lifting_causal,
+    lifting_composes,
+    lifting_time_invariance,
+    strict_first_value,
+    strict_is_causal,
+)
 from deltaproof.theorems.circuit import circuit_code
+from deltaproof.theorems.circuit_algebra import circuit_equivalence
+from deltaproof.theorems.confluence import distinct_rewriting_confluent, distinct_rewriting_sound
+from deltaproof.theorems.convolution import convolution_ring
+from deltaproof.theorems.cutting import causal_cut, cut_commutes, fixpoint_cut
+from deltaproof.theorems.feedback import (
+    feedback_body_strict,
+    feedback_causal,
+    feedback_time_invariant,
+    strict_fixpoint,
+)
 from deltaproof.theorems.grouped import grouped_increment
+from deltaproof.theorems.incremental import (
+    incremental_causal,
+    incremental_chain_nary,
+    incremental_cycle,
+    incremental_inversion,
+    incremental_push_pull,
+    incremental_sum,
+    incremental_units,
+    loop_sliding,
+)
+from deltaproof.theorems.indexed import (
+    count_zero_empty,
+    grouping_linear,
+    linear_aggregate_linear,
+)
+from deltaproof.theorems.lateness import join_state_cleanup, state_cleanup
 from deltaproof.theorems.laws import zset_laws_code
 from deltaproof.theorems.linear import (
     join_after_linear,
     linear_compose,
     linear_increment_over_time,
 )
+from deltaproof.theorems.linear_causality import linear_causal
+from deltaproof.theorems.linearity import (
+    bilinear_after_linear,
+    bilinear_zero,
+    feedback_linear,
+    integral_fixpoint,
+    integral_is_sum,
+    lifting_linear,
+    linear_zero_odd,
+    product_group,
+)
+from deltaproof.theorems.multilinear import bilinear_increment_over_time, nary_join_increment
+from deltaproof.theorems.nulls import aggregate_skips_null, not_in_anti_join, null_join_key
 from deltaproof.theorems.operators.aggregate import aggregate_increment, aggregate_keyless
 from deltaproof.theorems.operators.aggregate_code import (
     aggregate_avg_code,
@@ -21,13 +81,17 @@ from deltaproof.theorems.operators.aggregate_code import (
     aggregate_min_max_code,
     aggregate_sum_code,
 )
-from deltaproof.theorems.operators.aggregate_extremes import min_max_reevaluation
+from deltaproof.theorems.operators.aggregate_extremes import (
+    min_max_insertions,
+    min_max_reevaluation,
+)
 from deltaproof.theorems.operators.aggregate_parts import (
     distinct_aggregate_increment,
     filtered_aggregate_linear,
     grouping_sets_increment,
     variance_from_sums,
 )
+from deltaproof.theorems.operators.aggregate_presence import aggregate_group_exists
 from deltaproof.theorems.operators.aggregate_sums import avg_from_sums, count_linear, sum_linear
 from deltaproof.theorems.operators.asof_join import asof_join_code
 from deltaproof.theorems.operators.delay import delay_code, delay_linear_time_invariant
@@ -66,7 +130,11 @@ from deltaproof.theorems.operators.recursion import (
     recursion_times,
 )
 from deltaproof.theorems.operators.rolling import rolling_code, rolling_locality
-from deltaproof.theorems.operators.semi_join import presence_increment, semi_join_code
+from deltaproof.theorems.operators.semi_join import (
+    presence_increment,
+    presence_semantics,
+    semi_join_code,
+)
 from deltaproof.theorems.operators.session_window import session_locality, session_window_code
 from deltaproof.theorems.operators.set_operation import rowwise_increment, set_operation_code
 from deltaproof.theorems.operators.temporal_filter import (
@@ -75,8 +143,31 @@ from deltaproof.theorems.operators.temporal_filter import (
 )
 from deltaproof.theorems.operators.top_k import top_k_code, top_k_merge, top_k_weight
 from deltaproof.theorems.operators.union_all import union_all_code, union_all_linear
+from deltaproof.theorems.pairs import mutual_fixpoint
 from deltaproof.theorems.planner import planner_code
+from deltaproof.theorems.plans import planner_validated
+from deltaproof.theorems.positive_sums import (
+    distinct_commutes_renaming,
+    distinct_once_map,
+    sum_positive,
+)
 from deltaproof.theorems.registry import Theorem
+from deltaproof.theorems.relations import (
+    distinct_commutes,
+    distinct_frame,
+    distinct_is_toset,
+    distinct_once,
+    intersect_bilinear,
+    isset_preserved,
+    join_is_filtered_product,
+    positive_integral_monotone,
+    positive_order,
+    positive_preserved,
+    toset_commutes,
+    toset_map,
+)
+from deltaproof.theorems.shapes import default_increments_code
+from deltaproof.theorems.sharding import sharded_join, sharded_query
 from deltaproof.theorems.streams import (
     general_increment,
     incremental_chain,
@@ -87,8 +178,24 @@ from deltaproof.theorems.streams import (
     stream_group,
 )
 from deltaproof.theorems.sums import sum_linear_extension
+from deltaproof.theorems.three_valued import (
+    null_comparisons,
+    truth_de_morgan,
+    truth_tables_code,
+    where_keeps_true,
+    where_partition,
+)
+from deltaproof.theorems.upserts import upsert_to_zset
+from deltaproof.theorems.weights import weight_domains
 from deltaproof.theorems.zsets import zset_group
-from deltaproof.theorems.ztransform import integrate_ztransform, join_ztransform
+from deltaproof.theorems.ztransform import (
+    incremental_ztransform,
+    integrate_ztransform,
+    join_nway_ztransform,
+    join_ztransform,
+    nested_ztransform,
+    window_ztransform,
+)
 
 
 @dataclass(frozen=True)
@@ -108,9 +215,40 @@ CHAPTERS: tuple[Chapter, ...] = (
             integrate_inverse,
             stream_group,
             integrate_linear,
+            integral_fixpoint,
+            integral_is_sum,
+            linear_zero_odd,
+            bilinear_zero,
+            lifting_linear,
+            bilinear_after_linear,
+            product_group,
         ),
     ),
-    Chapter("causality", "Causal and strict operators, and their fixpoints", ()),
+    Chapter(
+        "causality",
+        "Causal and strict operators, and their fixpoints",
+        (
+            lifting_composes,
+            lifting_time_invariance,
+            agreement_pointwise,
+            lifting_causal,
+            delay_strict,
+            integrate_causal,
+            strict_is_causal,
+            causal_composition,
+            strict_first_value,
+            cut_commutes,
+            causal_cut,
+            feedback_body_strict,
+            strict_fixpoint,
+            feedback_causal,
+            feedback_time_invariant,
+            linear_causal,
+            feedback_linear,
+            fixpoint_cut,
+            mutual_fixpoint,
+        ),
+    ),
     Chapter(
         "increments",
         "The increment of a query is D ∘ Q ∘ I",
@@ -118,19 +256,48 @@ CHAPTERS: tuple[Chapter, ...] = (
             lifted_linear_increment,
             lifted_bilinear_increment,
             general_increment,
+            incremental_inversion,
+            incremental_units,
+            incremental_push_pull,
             incremental_chain,
+            incremental_chain_nary,
+            incremental_sum,
+            incremental_causal,
+            incremental_cycle,
+            loop_sliding,
             linear_increment_over_time,
+            bilinear_increment_over_time,
+            nary_join_increment,
             linear_compose,
             join_after_linear,
         ),
     ),
-    Chapter("circuits", "Every circuit at once: algorithm 4.6", ()),
+    Chapter(
+        "circuits",
+        "Every circuit at once: algorithm 4.6",
+        (
+            circuits_causal,
+            circuits_incremental,
+            circuits_batch,
+            circuits_without_recomputation,
+            circuits_rewritten,
+            algorithm_lifts,
+            algorithm_views,
+        ),
+    ),
     Chapter(
         "algebra",
         "The same circuits as fractions",
         (
+            convolution_ring,
             integrate_ztransform,
+            incremental_ztransform,
+            window_ztransform,
             join_ztransform,
+            join_nway_ztransform,
+            nested_ztransform,
+            circuit_equivalence,
+            planner_validated,
         ),
     ),
     Chapter(
@@ -139,6 +306,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         (
             zset_group,
             sum_linear_extension,
+            sum_positive,
         ),
     ),
     Chapter(
@@ -166,7 +334,28 @@ CHAPTERS: tuple[Chapter, ...] = (
             temporal_filter_increment,
         ),
     ),
-    Chapter("relations", "Sets as Z-sets: what distinct may be moved over", ()),
+    Chapter(
+        "relations",
+        "Sets as Z-sets: what distinct may be moved over",
+        (
+            toset_commutes,
+            toset_map,
+            isset_preserved,
+            positive_preserved,
+            positive_order,
+            join_is_filtered_product,
+            intersect_bilinear,
+            distinct_is_toset,
+            distinct_commutes,
+            distinct_commutes_renaming,
+            distinct_once,
+            distinct_once_map,
+            distinct_frame,
+            distinct_rewriting_sound,
+            distinct_rewriting_confluent,
+            positive_integral_monotone,
+        ),
+    ),
     Chapter(
         "presence",
         "Operators that ask whether a row is there",
@@ -175,6 +364,7 @@ CHAPTERS: tuple[Chapter, ...] = (
             distinct_increment,
             rowwise_increment,
             presence_increment,
+            presence_semantics,
             outer_join_increment,
         ),
     ),
@@ -191,8 +381,13 @@ CHAPTERS: tuple[Chapter, ...] = (
             filtered_aggregate_linear,
             distinct_aggregate_increment,
             min_max_reevaluation,
+            min_max_insertions,
+            aggregate_group_exists,
             grouping_sets_increment,
             grouped_increment,
+            grouping_linear,
+            linear_aggregate_linear,
+            count_zero_empty,
             per_group_lifting,
         ),
     ),
@@ -220,9 +415,34 @@ CHAPTERS: tuple[Chapter, ...] = (
         ),
     ),
     Chapter("nested", "Streams of streams", ()),
-    Chapter("logic", "NULL and three-valued logic", ()),
-    Chapter("engine", "What engines do beyond the paper", ()),
-    Chapter("weights", "Which theorem needs which weights", ()),
+    Chapter(
+        "logic",
+        "NULL and three-valued logic",
+        (
+            truth_tables_code,
+            truth_de_morgan,
+            null_comparisons,
+            where_keeps_true,
+            where_partition,
+            null_join_key,
+            not_in_anti_join,
+            aggregate_skips_null,
+        ),
+    ),
+    Chapter(
+        "engine",
+        "What engines do beyond the paper",
+        (
+            consolidation_weights,
+            ticks_merge,
+            sharded_query,
+            sharded_join,
+            state_cleanup,
+            join_state_cleanup,
+            upsert_to_zset,
+        ),
+    ),
+    Chapter("weights", "Which theorem needs which weights", (weight_domains,)),
     Chapter("errata", "Slips in print, and what holds instead", ()),
     Chapter(
         "code",
@@ -261,6 +481,7 @@ CHAPTERS: tuple[Chapter, ...] = (
             session_window_code,
             recursion_code,
             per_group_code,
+            default_increments_code,
             circuit_code,
             planner_code,
             zset_laws_code,

@@ -14,6 +14,11 @@ from dataclasses import dataclass
 
 import z3
 
+from deltaproof.reference import stream as reference
+from deltaproof.reference.operators.filter import Filter
+from deltaproof.reference.operators.map import Map
+from deltaproof.reference.scalar import col, lit
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -36,7 +41,10 @@ from deltaproof.theorems.kernel import (
     unfold,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import (
+    ONCE,
+    PAIRED,
     TICK,
     Streams,
     additive,
@@ -54,6 +62,10 @@ from deltaproof.theorems.streams import (
 )
 
 Image = Callable[[Term], Term]
+
+SECOND = Run(Filter(col("k") > lit(0)), ("k BIGINT",))
+FIRST = Run(Map((("k", lit(0)),)), ("k BIGINT",))
+SWAPPED = Run(Map((("k", lit(1) - col("k")),)), ("k BIGINT",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +292,16 @@ def doubled_every_tick() -> Counterexample:
     """S(s)[t] = t · s[t] is linear, but a stream that starts later is scaled by more."""
     d0, d1 = z3.Ints("d0 d1")
     claim = 2 * (d0 + d1) - 1 * d0 == 2 * d1
-    return refute("D(S(I(d)))[1] = S(d)[1], with S(s)[t] = (t + 1) s[t]", claim, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[list[int], list[int]]:
+        def scaled(stream: list[int]) -> list[int]:
+            return reference.lift(lambda t, value: (t + 1) * value)(range(len(stream)), stream)
+
+        deltas = [d0, d1]
+        return reference.differentiate(scaled(reference.integrate(deltas))), scaled(deltas)
+
+    name = "D(S(I(d)))[1] = S(d)[1], with S(s)[t] = (t + 1) s[t]"
+    return refute(name, claim, show=[d0, d1], replay=replay)
 
 
 @theorem(
@@ -314,7 +335,15 @@ def composed_in_the_other_order() -> Counterexample:
     first = (a + b, b)  # S adds the second row to the first
     swapped = (b, a)  # R swaps the rows
     claim = z3.And(first[1] == swapped[0] + swapped[1], first[0] == swapped[1])
-    return refute("R(S(a)) = S(R(a))", claim, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        def onto_the_first(rows: ZSet) -> ZSet:
+            return rows + FIRST.over(SECOND.over(rows))
+
+        rows = row(a, 0) + row(b, 1)
+        return SWAPPED.over(onto_the_first(rows)), onto_the_first(SWAPPED.over(rows))
+
+    return refute("R(S(a)) = S(R(a))", claim, show=[a, b], replay=replay)
 
 
 def linear_after_distinct() -> Counterexample:
@@ -325,7 +354,14 @@ def linear_after_distinct() -> Counterexample:
         return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
 
     claim = present(a + d) - present(a) == present(d)
-    return refute("D(S(distinct(I(d)))) = S(distinct(d))", claim, show=[a, d])
+
+    def replay(a: int, d: int) -> tuple[ZSet, ZSet]:
+        before, delta = row(a, 1), row(d, 1)
+        right = SECOND.over(ONCE.over(delta))
+        return SECOND.over(ONCE.change([before], [delta])), right
+
+    name = "D(S(distinct(I(d)))) = S(distinct(d))"
+    return refute(name, claim, show=[a, d], replay=replay)
 
 
 @theorem(
@@ -349,7 +385,14 @@ def join_after_distinct() -> Counterexample:
         return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
 
     claim = a * present(b + db) - a * present(b) == a * present(db)
-    return refute("D(a × distinct(b)) = a × distinct(db)", claim, show=[a, b, db])
+
+    def replay(a: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        left, before, delta = row(a, 7), row(b, 8), row(db, 8)
+        after = PAIRED.over(left, ONCE.over(before + delta))
+        return after - PAIRED.over(left, ONCE.over(before)), PAIRED.over(left, ONCE.over(delta))
+
+    name = "D(a × distinct(b)) = a × distinct(db)"
+    return refute(name, claim, show=[a, b, db], replay=replay)
 
 
 @theorem(

@@ -18,6 +18,10 @@ from functools import cache
 
 import z3
 
+from deltaproof.reference import stream as reference
+from deltaproof.reference.operators.distinct import Distinct
+from deltaproof.reference.operators.join import Join
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -26,6 +30,7 @@ from deltaproof.theorems.kernel import (
     Formula,
     FunctionSpace,
     Group,
+    Replay,
     Sort,
     Term,
     Thm,
@@ -44,6 +49,10 @@ from deltaproof.theorems.kernel import (
     unfold,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
+
+ONCE = Run(Distinct(), ("k BIGINT",))
+PAIRED = Run(Join(()), ("k BIGINT", "j BIGINT"))
 
 
 def _tick_sort() -> Sort:
@@ -162,14 +171,28 @@ def integrate_after_differentiate(streams: Streams) -> Thm:
 def delay_that_repeats_the_first_value() -> Counterexample:
     """z(s)[0] = s[0] loses the first delta."""
     s0 = z3.Int("s0")
-    return refute("D(I(s))[0] = s[0], with z(s)[0] = s[0]", s0 - s0 == s0, show=[s0])
+
+    def replay(s0: int) -> tuple[list[int], list[int]]:
+        table = reference.integrate([s0])
+        delayed = table[:1]
+        return [table[0] - delayed[0]], reference.differentiate(table)
+
+    name = "D(I(s))[0] = s[0], with z(s)[0] = s[0]"
+    return refute(name, s0 - s0 == s0, show=[s0], replay=replay)
 
 
 def integral_without_the_delay() -> Counterexample:
     """I as a sum of the last two values only."""
     s0, s1, s2 = z3.Ints("s0 s1 s2")
     d2 = (s1 + s2) - (s0 + s1)
-    return refute("D(I(s))[2] = s[2], with I(s)[t] = s[t-1] + s[t]", d2 == s2, show=[s0, s1, s2])
+
+    def replay(s0: int, s1: int, s2: int) -> tuple[list[int], list[int]]:
+        stream = [s0, s1, s2]
+        two = reference.lift(lambda before, now: before + now)(reference.delay(stream), stream)
+        return reference.differentiate(two), reference.differentiate(reference.integrate(stream))
+
+    name = "D(I(s))[2] = s[2], with I(s)[t] = s[t-1] + s[t]"
+    return refute(name, d2 == s2, show=[s0, s1, s2], replay=replay)
 
 
 @theorem(
@@ -190,7 +213,11 @@ def integrate_inverse() -> Thm:
 
 def minus_commutes() -> Counterexample:
     a, b = z3.Ints("a b")
-    return refute("a - b = b - a", a - b == b - a, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        return row(a, 7) - row(b, 7), row(b, 7) - row(a, 7)
+
+    return refute("a - b = b - a", a - b == b - a, show=[a, b], replay=replay)
 
 
 @theorem(
@@ -230,14 +257,29 @@ def group_of_streams(streams: Streams) -> Group:
 def integral_of_absolute_values() -> Counterexample:
     s0, r0 = z3.Ints("s0 r0")
     claim = z3.Abs(s0 + r0) == z3.Abs(s0) + z3.Abs(r0)
-    return refute("I(s + r) = I(s) + I(r), with |s[t]| summed", claim, show=[s0, r0])
+
+    def replay(s0: int, r0: int) -> tuple[list[int], list[int]]:
+        whole, one, other = (
+            reference.integrate(reference.lift(abs)([value])) for value in (s0 + r0, s0, r0)
+        )
+        return whole, [one[0] + other[0]]
+
+    name = "I(s + r) = I(s) + I(r), with |s[t]| summed"
+    return refute(name, claim, show=[s0, r0], replay=replay)
 
 
 def difference_to_a_fixed_value() -> Counterexample:
     """D that subtracts 1 instead of the value a tick before."""
     s0, r0 = z3.Ints("s0 r0")
     claim = (s0 + r0) - 1 == (s0 - 1) + (r0 - 1)
-    return refute("D(s + r) = D(s) + D(r), with D(s)[t] = s[t] - 1", claim, show=[s0, r0])
+
+    def replay(s0: int, r0: int) -> tuple[list[int], list[int]]:
+        difference = reference.lift(lambda value: value - 1)
+        (one,), (other,) = difference([s0]), difference([r0])
+        return difference([s0 + r0]), [one + other]
+
+    name = "D(s + r) = D(s) + D(r), with D(s)[t] = s[t] - 1"
+    return refute(name, claim, show=[s0, r0], replay=replay)
 
 
 @theorem(
@@ -410,16 +452,27 @@ def additive(source: Group, target: Group, query: Callable[[Term], Term]) -> For
     return z3.ForAll([x, y], query(source.add(x, y)) == target.add(query(x), query(y)))
 
 
+def own_increment(function: Callable[[int], int]) -> Replay:
+    """At the second tick, D(f(I(d))) and f(d)."""
+
+    def replay(d0: int, d1: int) -> tuple[int, int]:
+        return reference.incremental(function)([d0, d1])[1], reference.lift(function)([d0, d1])[1]
+
+    return replay
+
+
 def square_as_linear() -> Counterexample:
     d0, d1 = z3.Ints("d0 d1")
     claim = (d0 + d1) * (d0 + d1) - d0 * d0 == d1 * d1
-    return refute("D(f(I(d)))[1] = f(d[1]), with f(x) = x * x", claim, show=[d0, d1])
+    name = "D(f(I(d)))[1] = f(d[1]), with f(x) = x * x"
+    return refute(name, claim, show=[d0, d1], replay=own_increment(lambda value: value * value))
 
 
 def affine_as_linear() -> Counterexample:
     d0, d1 = z3.Ints("d0 d1")
     claim = (d0 + d1 + 1) - (d0 + 1) == d1 + 1
-    return refute("D(f(I(d)))[1] = f(d[1]), with f(x) = x + 1", claim, show=[d0, d1])
+    name = "D(f(I(d)))[1] = f(d[1]), with f(x) = x + 1"
+    return refute(name, claim, show=[d0, d1], replay=own_increment(lambda value: value + 1))
 
 
 @theorem(
@@ -440,14 +493,28 @@ def product_without_the_delays() -> Counterexample:
     """da × b_after + a_after × db counts da × db twice."""
     a, da, b, db = z3.Ints("a da b db")
     claim = (a + da) * (b + db) - a * b == da * (b + db) + (a + da) * db
-    return refute("D(a b) = da b_after + a_after db", claim, show=[a, da, b, db])
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        old, new, table, other = row(a, 7), row(da, 7), row(b, 8), row(db, 8)
+        right = PAIRED.over(new, table + other) + PAIRED.over(old + new, other)
+        return PAIRED.change([old, table], [new, other]), right
+
+    name = "D(a b) = da b_after + a_after db"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
 
 
 def product_without_the_product_of_deltas() -> Counterexample:
     """da × b_before + a_before × db misses what is new on both sides."""
     a, da, b, db = z3.Ints("a da b db")
     claim = (a + da) * (b + db) - a * b == da * b + a * db
-    return refute("D(a b) = da b_before + a_before db", claim, show=[a, da, b, db])
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        old, new, table, other = row(a, 7), row(da, 7), row(b, 8), row(db, 8)
+        right = PAIRED.over(new, table) + PAIRED.over(old, other)
+        return PAIRED.change([old, table], [new, other]), right
+
+    name = "D(a b) = da b_before + a_before db"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
 
 
 @theorem(
@@ -565,7 +632,14 @@ def increment_from_before_the_first_tick() -> Counterexample:
     """Q(a + d) - Q(a) at the first tick too: the row that Q has over nothing never appears."""
     d0 = z3.Int("d0")
     claim = d0 + 1 == (0 + d0 + 1) - (0 + 1)
-    return refute("D(Q(I(d)))[0] = Q(0 + d[0]) - Q(0), with Q(x) = x + 1", claim, show=[d0])
+
+    def replay(d0: int) -> tuple[int, int]:
+        query = reference.lift(lambda value: value + 1)
+        after_it, before = query([0 + d0, 0])
+        return reference.incremental(lambda value: value + 1)([d0])[0], after_it - before
+
+    name = "D(Q(I(d)))[0] = Q(0 + d[0]) - Q(0), with Q(x) = x + 1"
+    return refute(name, claim, show=[d0], replay=replay)
 
 
 def increment_from_the_delta_alone() -> Counterexample:
@@ -575,7 +649,12 @@ def increment_from_the_delta_alone() -> Counterexample:
         return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
 
     claim = sign(a + d) - sign(a) == sign(d)
-    return refute("Q(a + d) - Q(a) = Q(d), with Q = sign", claim, show=[a, d])
+
+    def replay(a: int, d: int) -> tuple[ZSet, ZSet]:
+        return ONCE.change([row(a, 7)], [row(d, 7)]), ONCE.over(row(d, 7))
+
+    name = "Q(a + d) - Q(a) = Q(d), with Q = sign"
+    return refute(name, claim, show=[a, d], replay=replay)
 
 
 @theorem(
@@ -595,7 +674,16 @@ def chain_that_forgets_to_integrate() -> Counterexample:
     """(Q ∘ R)^Δ = Q ∘ R^Δ, with R = id."""
     d0, d1 = z3.Ints("d0 d1")
     claim = (d0 + d1) * (d0 + d1) - d0 * d0 == d1 * d1
-    return refute("D(Q(R(I(d)))) = Q(D(R(I(d)))), with Q(x) = x * x", claim, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[int, int]:
+        def square(value: int) -> int:
+            return value * value
+
+        change = reference.differentiate(reference.integrate([d0, d1]))
+        return reference.incremental(square)([d0, d1])[1], reference.lift(square)(change)[1]
+
+    name = "D(Q(R(I(d)))) = Q(D(R(I(d)))), with Q(x) = x * x"
+    return refute(name, claim, show=[d0, d1], replay=replay)
 
 
 @theorem(

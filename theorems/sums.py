@@ -11,11 +11,16 @@ has any length: it is the main lemma here, by induction on the length.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import z3
 
+from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.join import Join
+from deltaproof.reference.scalar import col
+from deltaproof.reference.select import AggregateCall
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -35,7 +40,11 @@ from deltaproof.theorems.kernel import (
     wf_induct,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets
+
+PAIRED = Run(Join(()), ("k BIGINT", "j BIGINT"))
+SMALLEST = Run(Aggregate((), (("least", AggregateCall("min", col("v"))),)), ("v BIGINT",))
 
 
 class LinearMaps:
@@ -128,6 +137,7 @@ class LinearMaps:
         self.total_joined = self._total_joined()
         self.total_minus = self._total_minus()
         self.split = self._split()
+        self.removed, self.lengths = self._removed(), self._lengths()
         self.nothing = self._nothing()
         self.same = self._same()
         self.linear = self._linear()
@@ -136,11 +146,22 @@ class LinearMaps:
         """S(none) = 0 and S(entry(k, w, rest)) = contribution(k, w) + S(rest)."""
         source, target, f, y = self.source.lists, self.target.lists, self.f, self.y
         n = z3.Int("n")
+
+        def scaled_entry(case: Case) -> list[Thm]:
+            """Without the lists around it, that a product distributes is quickly seen."""
+            if not case.arguments:
+                return []
+            k, w, rest = case.arguments
+            here, others = target.W(case.term, y), target.W(rest, y)
+            goal = n * here == z3.If(k == y, n * w, ZERO) + n * others
+            return [prove("n (w + v) = n w + n v", goal, [target.W.unfold(case.term, y)])]
+
         scaled = induct(
             "W(scale(l, n), y) = n W(l, y)",
             target.sort,
             lambda es: target.W(self.scale(es, n), y) == n * target.W(es, y),
             [*target.W.equations, *self.scale.equations],
+            scaled_entry,
         )
         k, w, rest = z3.Const("k", source.row), z3.Int("w"), z3.Const("rest", source.sort)
         entry = source.entry(k, w, rest)
@@ -229,59 +250,70 @@ class LinearMaps:
         """∀ l. (∀ x. contribution(x, W(l, x)) = 0) → S(l) = 0, by induction on the length."""
         lists, x = self.source.lists, self.source.lists.x
 
-        def removed(entries: Term) -> Term:
-            y = z3.Const("y", lists.row)
-            left = lists.W(self.without(entries, x), y)
-            right = z3.If(x == y, ZERO, lists.W(entries, y))
-            return z3.ForAll([x, y], left == right, patterns=[left])
-
-        def shorter(entries: Term) -> Term:
-            length = self.length(self.without(entries, x))
-            return z3.ForAll([x], z3.And(length >= 0, length <= self.length(entries)))
-
-        without = [*lists.W.equations, *self.without.equations]
-        weights = induct("W(l without x, y)", lists.sort, removed, without)
-        lengths = induct(
-            "length(l without x) <= length(l)",
-            lists.sort,
-            shorter,
-            [*self.without.equations, *self.length.equations],
-        )
-
         def claim(entries: Term) -> Term:
             weight = lists.W(entries, x)
             none = z3.ForAll([x], self.contribution(x, weight) == 0, patterns=[weight])
             return z3.Implies(none, self.total(entries) == 0)
 
-        def facts(case: Case) -> list[Thm]:
-            if not case.arguments:
-                return []
-            k, _, rest = case.arguments
-            return [
-                inst(self.split, case.term, k),
-                inst(lengths, rest, k),
-                self.without.unfold(case.term, k),
-                self.length.unfold(case.term),
-                *self._removed_at(weights, case.term, k),
-            ]
-
-        return wf_induct(
-            "nothing contributes → S(l) = 0",
-            lists.sort,
-            claim,
-            lambda case: [self.without(case.term, k) for k in case.arguments[:1]],
-            self.length,
-            [*self.totals, self.no_weight()],
-            facts,
+        return self.by_removing_a_row(
+            "nothing contributes → S(l) = 0", claim, [*self.totals, self.no_weight()]
         )
 
-    def _removed_at(self, weights: Thm, entries: Term, row: Term) -> list[Thm]:
+    def by_removing_a_row(
+        self, name: str, claim: Callable[[Term], Formula], by: Sequence[Thm]
+    ) -> Thm:
+        """∀ l. claim(l), where the claim for l without the row of its first entry may be used."""
+
+        def first_row(case: Case) -> Sequence[Term]:
+            return [self.without(case.term, k) for k in case.arguments[:1]]
+
+        def facts(case: Case) -> list[Thm]:
+            return self.without_first(case) if case.arguments else []
+
+        return wf_induct(name, self.source.lists.sort, claim, first_row, self.length, by, facts)
+
+    def without_first(self, case: Case) -> list[Thm]:
+        """What is known of a list without the row of its first entry."""
+        k, _, rest = case.arguments
+        return [
+            inst(self.split, case.term, k),
+            inst(self.lengths, rest, k),
+            self.without.unfold(case.term, k),
+            self.length.unfold(case.term),
+            self.removed_at(case.term, k),
+        ]
+
+    def _removed(self) -> Thm:
+        """∀ l x y. W(l without x, y) = 0 if y is x, else W(l, y)."""
+        lists, x = self.source.lists, self.source.lists.x
+
+        def claim(entries: Term) -> Term:
+            y = z3.Const("y", lists.row)
+            left = lists.W(self.without(entries, x), y)
+            right = z3.If(x == y, ZERO, lists.W(entries, y))
+            return z3.ForAll([x, y], left == right, patterns=[left])
+
+        by = [*lists.W.equations, *self.without.equations]
+        return induct("W(l without x, y)", lists.sort, claim, by)
+
+    def _lengths(self) -> Thm:
+        """∀ l x. 0 <= length(l without x) <= length(l)."""
+        lists, x = self.source.lists, self.source.lists.x
+
+        def claim(entries: Term) -> Term:
+            length = self.length(self.without(entries, x))
+            return z3.ForAll([x], z3.And(length >= 0, length <= self.length(entries)))
+
+        by = [*self.without.equations, *self.length.equations]
+        return induct("length(l without x) <= length(l)", lists.sort, claim, by)
+
+    def removed_at(self, entries: Term, row: Term) -> Thm:
         """∀ y. W(entries without row, y) = 0 if y is the row, else W(entries, y)."""
         lists = self.source.lists
         y = z3.Const("y", lists.row)
         left = lists.W(self.without(entries, row), y)
         goal = left == z3.If(row == y, ZERO, lists.W(entries, y))
-        return [prove_for_all("W(l without k, y)", [y], goal, [weights], patterns=[left])]
+        return prove_for_all("W(l without k, y)", [y], goal, [self.removed], patterns=[left])
 
     def _same(self) -> Thm:
         """∀ l m. (∀ x. W(l, x) = W(m, x)) → S(l) = S(m)."""
@@ -498,15 +530,28 @@ def sum_of_squares() -> Counterexample:
     """A sum that squares each entry's weight depends on how the table is presented."""
     w, v = z3.Ints("w v")
     claim = (w + v) * (w + v) == w * w + v * v
-    return refute(
-        "one entry of weight w + v = two entries of w and v, with w * w", claim, show=[w, v]
-    )
+
+    def replay(w: int, v: int) -> tuple[ZSet, ZSet]:
+        """A row joined with itself weighs the square of its weight."""
+        one, other, whole = (PAIRED.over(row(each, 7), row(each, 7)) for each in (w, v, w + v))
+        return whole, one + other
+
+    name = "one entry of weight w + v = two entries of w and v, with w * w"
+    return refute(name, claim, show=[w, v], replay=replay)
 
 
 def smallest_value() -> Counterexample:
     a, b = z3.Ints("a b")
     claim = z3.If(a < b, a, b) == a + b
-    return refute("MIN(a + b) = MIN(a) + MIN(b)", claim, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[int, int]:
+        one, other, both_rows = (
+            next(iter(SMALLEST.over(each)))[0]
+            for each in (row(1, a), row(1, b), row(1, a) + row(1, b))
+        )
+        return both_rows, one + other
+
+    return refute("MIN(a + b) = MIN(a) + MIN(b)", claim, show=[a, b], replay=replay)
 
 
 @theorem(

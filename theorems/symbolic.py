@@ -24,7 +24,7 @@ import z3
 
 from deltaproof.reference.circuit import Circuit
 from deltaproof.reference.operator import Operator, StreamMeaning
-from deltaproof.reference.query import Query
+from deltaproof.reference.query import Apply, Query, Table
 from deltaproof.reference.stream import differentiate, integrate, lift
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import Weight, ZSet
@@ -32,6 +32,7 @@ from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
     ProofError,
+    Sort,
     Term,
     Thm,
     both,
@@ -139,6 +140,15 @@ def subject_of_query(query: Query, rows: Sequence[Sequence[Row]], ticks: int) ->
     return Subject(label, whole, lambda: CircuitSteps(query), tuple(map(tuple, rows)), ticks)
 
 
+def subject_of_root(query: Query, rows: Sequence[Sequence[Row]], ticks: int) -> Subject:
+    """The run of the one operator of a query, on its tables. Raises ProofError for more."""
+    if not (isinstance(query, Apply) and all(isinstance(each, Table) for each in query.over)):
+        raise ProofError(f"expected one operator over tables, got {query}")
+    subject, operator = subject_of_query(query, rows, ticks), query.operator
+    schemas = [each.schema for each in query.over]
+    return replace(subject, increment=lambda: operator.increment(*schemas))
+
+
 def outputs(
     subject: Subject, increment: Steps, ticks: Sequence[Deltas]
 ) -> Iterator[tuple[ZSet, ZSet]]:
@@ -153,22 +163,25 @@ def outputs(
 
 # ---------------------------------------------------------------- weights that never branch
 
+INTEGERS = z3.IntSort()  # the weights of the reference
+WRAP_AROUND = z3.BitVecSort(64)  # those of an engine that counts in 64 bits, signed
+
 
 class MergedWeight:
     """A weight that stands for every integer, in code that does not branch on weights.
 
     The one decision it takes part in is whether an entry may be dropped: only one whose weight is
     zero for all integers is. Any other decision raises TypeError, since half of its outcomes
-    would go unseen.
+    would go unseen. A term of 64 bits stands for every number that wraps around there.
 
     >>> w = MergedWeight(z3.Int("w"))
     >>> w + 1 - w, (w > 0) * 2
-    (MergedWeight(w + 1 - w), MergedWeight(If(0 < w, 2, 0)))
+    (MergedWeight(w + 1 - w), MergedWeight(If(w > 0, 2, 0)))
     >>> bool(w), bool(w - w), w == 0
     (True, False, False)
     >>> "there" if w > 0 else "not there"
     Traceback (most recent call last):
-    TypeError: a branch on 0 < w
+    TypeError: a branch on w > 0
     """
 
     symbolic_weight = True
@@ -178,21 +191,25 @@ class MergedWeight:
     def __init__(self, term: Term) -> None:
         self.term = term
 
+    def _of(self, other: Weight) -> Term:
+        """The other weight as a term of this one's kind."""
+        return term_of(other, self.term.sort())
+
     def __add__(self, other: Weight) -> MergedWeight:
-        return MergedWeight(self.term + term_of(other))
+        return MergedWeight(self.term + self._of(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Weight) -> MergedWeight:
-        return MergedWeight(self.term - term_of(other))
+        return MergedWeight(self.term - self._of(other))
 
     def __rsub__(self, other: Weight) -> MergedWeight:
-        return MergedWeight(term_of(other) - self.term)
+        return MergedWeight(self._of(other) - self.term)
 
     def __mul__(self, other: Weight) -> MergedWeight:
         if isinstance(other, Chosen):
             return other * self
-        return MergedWeight(self.term * term_of(other))
+        return MergedWeight(self.term * self._of(other))
 
     __rmul__ = __mul__
 
@@ -200,7 +217,7 @@ class MergedWeight:
         return MergedWeight(-self.term)
 
     def __gt__(self, other: Weight) -> IsPositive:
-        return IsPositive(self.term > term_of(other))
+        return IsPositive(self.term > self._of(other), self.term.sort())
 
     def __eq__(self, other: object) -> bool:
         """Whether this is zero, for all integers; nothing else may be asked."""
@@ -210,8 +227,7 @@ class MergedWeight:
 
     def __bool__(self) -> bool:
         """Whether the entry of this weight has to be kept."""
-        value = z3.simplify(self.term)
-        return not (z3.is_int_value(value) and value.as_long() == 0)
+        return not z3.simplify(self.term).eq(term_of(0, self.term.sort()))
 
     def __repr__(self) -> str:
         return f"MergedWeight({self.term})"
@@ -220,13 +236,13 @@ class MergedWeight:
 class IsPositive:
     """Whether a weight is positive: to multiply with, 1 for yes, 0 for no; not to branch on."""
 
-    __slots__ = ("condition",)
+    __slots__ = ("condition", "sort")
 
-    def __init__(self, condition: Formula) -> None:
-        self.condition = condition
+    def __init__(self, condition: Formula, sort: Sort = INTEGERS) -> None:
+        self.condition, self.sort = condition, sort
 
     def __mul__(self, other: Weight) -> MergedWeight:
-        return Chosen(self.condition, z3.IntVal(1)).times(other)
+        return Chosen(self.condition, term_of(1, self.sort)).times(other)
 
     __rmul__ = __mul__
 
@@ -246,25 +262,25 @@ class Chosen(MergedWeight):
     __slots__ = ("chosen", "condition")
 
     def __init__(self, condition: Formula, chosen: Term) -> None:
-        super().__init__(z3.If(condition, chosen, z3.IntVal(0)))
+        super().__init__(z3.If(condition, chosen, term_of(0, chosen.sort())))
         self.condition, self.chosen = condition, chosen
 
     def times(self, other: Weight) -> Chosen:
         if isinstance(other, Chosen):
             return Chosen(z3.And(self.condition, other.condition), self.chosen * other.chosen)
-        return Chosen(self.condition, z3.simplify(self.chosen * term_of(other)))
+        return Chosen(self.condition, z3.simplify(self.chosen * self._of(other)))
 
     __mul__ = __rmul__ = times
 
     def __rsub__(self, other: Weight) -> MergedWeight:
-        one = z3.IntVal(1)
+        one = term_of(1, self.term.sort())
         if type(other) is int and other == 1 and self.chosen.eq(one):
             return Chosen(z3.Not(self.condition), one)
         return super().__rsub__(other)
 
 
-def term_of(weight: Weight) -> Term:
-    return weight.term if isinstance(weight, MergedWeight) else z3.IntVal(weight)
+def term_of(weight: Weight, sort: Sort = INTEGERS) -> Term:
+    return weight.term if isinstance(weight, MergedWeight) else sort.cast(int(weight))
 
 
 @dataclass(frozen=True)
@@ -276,14 +292,14 @@ class Cell:
     expected: Term
 
 
-def cells(subject: Subject, increment: Steps) -> list[Cell]:
+def cells(subject: Subject, increment: Steps, sort: Sort = INTEGERS) -> list[Cell]:
     """Every row of every tick of one run on merged weights."""
-    ticks = subject.deltas(lambda name: MergedWeight(z3.Int(name)), trusted=True)
+    ticks = subject.deltas(lambda name: MergedWeight(z3.Const(name, sort)), trusted=True)
     found = []
     for number, (output, expected) in enumerate(_merged_outputs(subject, increment, ticks)):
         for row in {**dict(output.items()), **dict(expected.items())}:
             name = f"{subject.name}, tick {number + 1}, row {row}"
-            found.append(Cell(name, term_of(output[row]), term_of(expected[row])))
+            found.append(Cell(name, term_of(output[row], sort), term_of(expected[row], sort)))
     return found
 
 
@@ -299,9 +315,9 @@ def _merged_outputs(
         ) from error
 
 
-def prove_code(subject: Subject) -> Thm:
-    """For all integer weights: the code's output is D ∘ meaning ∘ I, at every row and tick."""
-    found = cells(subject, subject.increment())
+def prove_code(subject: Subject, sort: Sort = INTEGERS) -> Thm:
+    """For all weights of a sort: the code's output is D ∘ meaning ∘ I, at every row and tick."""
+    found = cells(subject, subject.increment(), sort)
     if not found:
         raise ProofError(f"{subject.name}: the run has no output, so it proves nothing")
     return both(subject.name, *[prove(each.name, each.output == each.expected) for each in found])

@@ -11,7 +11,7 @@ import deltaproof.theorems.__main__ as command
 from deltaproof.theorems import chosen
 from deltaproof.theorems.kernel import ProofError, Thm
 from deltaproof.theorems.registry import Theorem
-from deltaproof.theorems.ztransform import X, Y, identities, incremental_product
+from deltaproof.theorems.ztransform import identities, incremental_product
 
 
 def test_theorems_that_hold_are_printed_and_pass(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,4 +64,10 @@ def test_a_wrong_argument_is_one_line_and_exit_4(
 
 def test_a_wrong_fraction_is_named_by_its_residue() -> None:
     with pytest.raises(ProofError, match="two products: the sides differ by 1"):
-        identities(("two products", incremental_product(X, Y), X / (1 - X) + Y / (1 - Y)))
+        identities(
+            (
+                "two products",
+                "x y",
+                lambda x, y: (incremental_product(x, y), x / (1 - x) + y / (1 - y)),
+            )
+        )

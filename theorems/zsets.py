@@ -18,6 +18,8 @@ from functools import cache
 
 import z3
 
+from deltaproof.reference.operators.set_operation import SetOperation
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -41,6 +43,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import Streams
 
 INT = z3.IntSort()
@@ -357,7 +360,15 @@ def union_by_presence() -> Counterexample:
     """+ as a union of sets: max instead of the sum."""
     a, b = z3.Ints("a b")
     maximum = z3.If(a > b, a, b)
-    return refute("(a + b) - b = a, with + the maximum", maximum - b == a, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        """The maximum of two bags: their sum less what they share."""
+        bag, other = row(a, 7), row(b, 7)
+        shared = Run(SetOperation("intersect_all"), ("k BIGINT", "k BIGINT")).over(bag, other)
+        return (bag + other - shared) - other, bag
+
+    name = "(a + b) - b = a, with + the maximum"
+    return refute(name, maximum - b == a, [a >= 0, b >= 0], show=[a, b], replay=replay)
 
 
 @theorem(

@@ -15,6 +15,11 @@ from functools import cache
 
 import z3
 
+from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.map import Map
+from deltaproof.reference.scalar import col
+from deltaproof.reference.select import AggregateCall
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -34,6 +39,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import (
     general_increment_of,
     integrate_after_differentiate,
@@ -42,6 +48,13 @@ from deltaproof.theorems.streams import (
 from deltaproof.theorems.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
 
 ONE = z3.IntVal(1)
+
+ROWS = ("k BIGINT",)
+SIZE = (("n", AggregateCall("count_star")),)
+GROUPS = Run(Aggregate(("k",), ()), ROWS)
+SIZES = Run(Aggregate(("k",), SIZE), ROWS)
+TOTAL = Run(Aggregate((), SIZE), ROWS)
+ONLY_SIZE = Run(Map((("n", col("n")),)), ("k BIGINT, n BIGINT",))
 
 
 class Grouping:
@@ -198,21 +211,38 @@ def group_that_never_comes_back() -> Counterexample:
     before, delta = z3.Ints("before delta")
     emitted = z3.If(before > 0, sign(before + delta) - sign(before), ZERO)
     claim = emitted == sign(before + delta) - sign(before)
-    return refute("rows are emitted only for groups that were there", claim, show=[before, delta])
+
+    def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
+        table, d = row(before, 7), row(delta, 7)
+        change = GROUPS.change([table], [d])
+        return change if GROUPS.over(table) else ZSet(), GROUPS.over(table + d) - GROUPS.over(table)
+
+    name = "rows are emitted only for groups that were there"
+    return refute(name, claim, show=[before, delta], replay=replay)
 
 
 def old_row_not_retracted() -> Counterexample:
     """Emits the new row of a touched group and leaves the old one in the view."""
     before, delta, y = z3.Ints("before delta y")
     old, new = if_then(before == y, ONE), if_then(before + delta == y, ONE)
-    return refute("change = +new", new == new - old, show=[before, delta, y])
+
+    def replay(before: int, delta: int, y: int) -> tuple[int, int]:
+        table, d = row(before, 7), row(delta, 7)
+        return TOTAL.over(table + d)[(y,)], TOTAL.change([table], [d])[(y,)]
+
+    return refute("change = +new", new == new - old, show=[before, delta, y], replay=replay)
 
 
 def group_read_off_its_delta() -> Counterexample:
     """f of the group's delta instead of f of the group."""
     before, delta = z3.Ints("before delta")
     claim = sign(delta) == sign(before + delta)
-    return refute("f(g, contents after) = f(g, delta)", claim, show=[before, delta])
+
+    def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
+        return GROUPS.over(row(delta, 7)), GROUPS.over(row(before + delta, 7))
+
+    name = "f(g, contents after) = f(g, delta)"
+    return refute(name, claim, show=[before, delta], replay=replay)
 
 
 @theorem(
@@ -274,14 +304,24 @@ def keyless_row_from_the_first_change() -> Counterexample:
     d0, y = z3.Ints("d0 y")
     now, over_nothing = if_then(d0 == y, ONE), if_then(y == ZERO, ONE)
     claim = now - over_nothing == now
-    return refute("the first tick emits Q(d) - Q(0)", claim, show=[d0, y])
+
+    def replay(d0: int, y: int) -> tuple[int, int]:
+        now = TOTAL.over(row(d0, 7))
+        return (now - TOTAL.over(ZSet()))[(y,)], TOTAL.first(row(d0, 7))[(y,)]
+
+    return refute("the first tick emits Q(d) - Q(0)", claim, show=[d0, y], replay=replay)
 
 
 def keyless_row_only_while_there_are_rows() -> Counterexample:
     """The row of a keyless aggregate treated like that of a group: gone when the table is empty."""
     n, y = z3.Ints("n y")
     claim = if_then(z3.And(n > 0, n == y), ONE) == if_then(n == y, ONE)
-    return refute("no rows, no result", claim, given=[n >= 0], show=[n, y])
+
+    def replay(n: int, y: int) -> tuple[int, int]:
+        table = row(n, 7)
+        return ONLY_SIZE.over(SIZES.over(table))[(y,)], TOTAL.over(table)[(y,)]
+
+    return refute("no rows, no result", claim, [n >= 0], [n, y], replay=replay)
 
 
 @theorem(

@@ -12,6 +12,9 @@ from collections.abc import Callable
 
 import z3
 
+from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.operators.grouping_sets import GroupingSets
+from deltaproof.reference.select import AggregateCall
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -29,11 +32,29 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.linear import any_lifted, change_of_sum
 from deltaproof.theorems.operators.aggregate import ONE, any_grouping, sign
-from deltaproof.theorems.operators.aggregate_sums import nullable_argument, read_off
+from deltaproof.theorems.operators.aggregate_sums import (
+    COUNT_DISTINCT,
+    ROWS,
+    V,
+    keyless,
+    nullable_argument,
+    read_off,
+    value_of,
+)
 from deltaproof.theorems.operators.distinct import distinct_as_linear, distinct_contract
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import any_streams
 from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets, streams_of
+
+SIZE = (("n", AggregateCall("count_star")),)
+POSITIVE_ROWS = keyless(AggregateCall("count_star", where=V > 0))
+VARIANCE = keyless(AggregateCall("variance_pop", V))
+SQUARES = keyless(AggregateCall("sum", V * V))
+POSITIVE_GROUPS = Run(
+    Aggregate(("k",), (("n", AggregateCall("count_star", where=V > 0)),)), ("k BIGINT, v BIGINT",)
+)
+SUBTOTALS = Run(GroupingSets((("v",), ()), SIZE), ("v BIGINT",))
 
 # ---------------------------------------------------------------- FILTER
 
@@ -42,7 +63,13 @@ def filter_after_the_aggregate() -> Counterexample:
     """WHERE of the aggregate taken for a condition on the group."""
     kept, other = z3.Ints("rows_where_p rows_where_not_p")
     claim = kept == kept + other
-    return refute("COUNT(*) FILTER (WHERE p) = COUNT(*)", claim, show=[kept, other])
+
+    def replay(kept: int, other: int) -> tuple[int, int]:
+        table = row(kept, 1) + row(other, -1)
+        return value_of(POSITIVE_ROWS, table), value_of(ROWS, table)
+
+    name = "COUNT(*) FILTER (WHERE p) = COUNT(*)"
+    return refute(name, claim, show=[kept, other], replay=replay)
 
 
 def group_that_goes_with_its_filter() -> Counterexample:
@@ -50,7 +77,14 @@ def group_that_goes_with_its_filter() -> Counterexample:
     kept, other = z3.Ints("rows_where_p rows_where_not_p")
     given = [kept >= 0, other >= 0]
     claim = (kept > 0) == (kept + other > 0)
-    return refute("the group exists while a row passes", claim, given, [kept, other])
+
+    def replay(kept: int, other: int) -> tuple[bool, bool]:
+        """Whether a row passes, and whether the group is there."""
+        groups = POSITIVE_GROUPS.over(row(kept, 7, 1) + row(other, 7, -1))
+        return any(n > 0 for _, n in groups), bool(groups)
+
+    name = "the group exists while a row passes"
+    return refute(name, claim, given, [kept, other], replay=replay)
 
 
 @theorem(
@@ -75,14 +109,25 @@ def mean_of_squares() -> Counterexample:
     """The square of the sum is not subtracted."""
     x, y = z3.Ints("x y")
     claim = 2 * (x * x + y * y) - (x + y) * (x + y) == 2 * (x * x + y * y)
-    return refute("n² VARIANCE = n Σx²", claim, show=[x, y])
+
+    def replay(x: int, y: int) -> tuple[float, float]:
+        table = row(1, x) + row(1, y)
+        return 4 * value_of(VARIANCE, table), 2 * value_of(SQUARES, table)
+
+    return refute("n² VARIANCE = n Σx²", claim, show=[x, y], replay=replay)
 
 
 def variances_that_add() -> Counterexample:
     """VARIANCE of two halves is not the sum of their variances."""
     x, y = z3.Ints("x y")
     claim = 2 * (x * x + y * y) - (x + y) * (x + y) == 0
-    return refute("VARIANCE({x, y}) = VARIANCE({x}) + VARIANCE({y})", claim, show=[x, y])
+
+    def replay(x: int, y: int) -> tuple[float, float]:
+        one, other = row(1, x), row(1, y)
+        return value_of(VARIANCE, one + other), value_of(VARIANCE, one) + value_of(VARIANCE, other)
+
+    name = "VARIANCE({x, y}) = VARIANCE({x}) + VARIANCE({y})"
+    return refute(name, claim, show=[x, y], replay=replay)
 
 
 @theorem(
@@ -140,13 +185,26 @@ def distinct_count_of_the_delta() -> Counterexample:
     before, delta = z3.Ints("weight_of_value delta_of_value")
     claim = sign(before) + sign(delta) == sign(before + delta)
     given = [before >= 0, delta >= 0]
-    return refute("COUNT(DISTINCT) adds the delta's values", claim, given, [before, delta])
+
+    def replay(before: int, delta: int) -> tuple[int, int]:
+        weights = (before, delta, before + delta)
+        one, other, whole = (value_of(COUNT_DISTINCT, row(each, 7)) for each in weights)
+        return one + other, whole
+
+    name = "COUNT(DISTINCT) adds the delta's values"
+    return refute(name, claim, given, [before, delta], replay=replay)
 
 
 def value_gone_with_one_of_its_rows() -> Counterexample:
     before = z3.Int("weight_of_value")
     claim = sign(before - 1) == sign(before) - 1
-    return refute("a deleted row takes its value away", claim, [before > 0], [before])
+
+    def replay(before: int) -> tuple[int, int]:
+        then, now = (value_of(COUNT_DISTINCT, row(n, 7)) for n in (before, before - 1))
+        return now, then - 1
+
+    name = "a deleted row takes its value away"
+    return refute(name, claim, [before > 0], [before], replay=replay)
 
 
 @theorem(
@@ -179,7 +237,15 @@ def one_group_for_all_sets() -> Counterexample:
     """A subtotal and a group whose key is NULL, in one row."""
     total, null_group = z3.Ints("total group_of_null")
     claim = total == total + null_group
-    return refute("a missing key is the key NULL", claim, show=[total, null_group])
+    given = [null_group >= 0, total > null_group]
+
+    def replay(total: int, null_group: int) -> tuple[int, int]:
+        """How many keys the rows show, and how many groups they are."""
+        groups = SUBTOTALS.over(row(null_group, None) + row(total - null_group, 7))
+        return len({key for key, _ in groups}), sum(weight for _, weight in groups.items())
+
+    name = "a missing key is the key NULL"
+    return refute(name, claim, given, [total, null_group], replay=replay)
 
 
 @theorem(

@@ -16,9 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import z3
 
+from deltaproof.reference.operators.aggregate import Aggregate
+from deltaproof.reference.scalar import col
+from deltaproof.reference.select import AggregateCall
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.kernel import (
     Counterexample,
     Term,
@@ -34,9 +39,36 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.operators.aggregate import ONE, Grouping, any_grouping, sign
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import linear_increment
 from deltaproof.theorems.sums import linear_maps
 from deltaproof.theorems.zsets import INT, ZERO, ZSets, streams_of
+
+
+def keyless(*calls: AggregateCall) -> Run:
+    """The aggregates of a table of one column v, without GROUP BY."""
+    named = tuple((f"a{number}", call) for number, call in enumerate(calls))
+    return Run(Aggregate((), named), ("v BIGINT",))
+
+
+V = col("v")
+ROWS, COUNT, COUNT_DISTINCT, SUM, AVG = (
+    keyless(call)
+    for call in (
+        AggregateCall("count_star"),
+        AggregateCall("count", V),
+        AggregateCall("count", V, distinct=True),
+        AggregateCall("sum", V),
+        AggregateCall("avg", V),
+    )
+)
+
+
+def value_of(run: Run, table: ZSet) -> Any:
+    """The one value of a keyless aggregate over a table."""
+    ((value,),) = run.over(table)
+    return value
+
 
 Part = Callable[[Term], Term]  # what one row of weight 1 adds
 
@@ -157,14 +189,24 @@ def nullable_argument() -> tuple[Part, Part]:
 def count_of_null_rows() -> Counterexample:
     null, given = z3.Ints("rows_with_NULL rows_without")
     claim = null + given == given
-    return refute("COUNT(x) = the weight of all rows", claim, show=[null, given])
+
+    def replay(null: int, given: int) -> tuple[int, int]:
+        table = row(null, None) + row(given, 7)
+        return value_of(ROWS, table), value_of(COUNT, table)
+
+    return refute("COUNT(x) = the weight of all rows", claim, show=[null, given], replay=replay)
 
 
 def count_of_distinct_rows() -> Counterexample:
     """Duplicates counted once: the weight is forgotten."""
     a, d = z3.Ints("a d")
     claim = sign(a + d) == sign(a) + sign(d)
-    return refute("COUNT counts rows, not weights", claim, show=[a, d])
+
+    def replay(a: int, d: int) -> tuple[int, int]:
+        one, other, whole = (value_of(COUNT_DISTINCT, row(each, 7)) for each in (a, d, a + d))
+        return whole, one + other
+
+    return refute("COUNT counts rows, not weights", claim, show=[a, d], replay=replay)
 
 
 @theorem(
@@ -182,14 +224,27 @@ def null_when_the_sum_is_zero() -> Counterexample:
     """SUM is NULL when nothing was summed, and not when the values cancel."""
     x, y, n = z3.Ints("x y n")
     claim = (x + y == 0) == (n == 0)
-    return refute("SUM is NULL where the total is 0", claim, given=[n == 2], show=[x, y, n])
+
+    def replay(x: int, y: int, n: int) -> tuple[bool, bool]:
+        table = row(1, x) + row(1, y)
+        total = value_of(SUM, table)
+        return total == 0, total is None and n == 2
+
+    name = "SUM is NULL where the total is 0"
+    return refute(name, claim, [n == 2], [x, y, n], replay=replay)
 
 
 def sum_that_never_returns_to_null() -> Counterexample:
     """SUM = 0 after the last row is deleted, where NULL belongs."""
     before, delta = z3.Ints("count_before count_delta")
     claim = z3.Implies(before > 0, before + delta > 0)
-    return refute("SUM stays a number once it was one", claim, show=[before, delta])
+
+    def replay(before: int, delta: int) -> tuple[bool, bool]:
+        then, now = (value_of(SUM, row(n, 7)) for n in (before, before + delta))
+        return then is not None, now is not None
+
+    name = "SUM stays a number once it was one"
+    return refute(name, claim, [before + delta >= 0], [before, delta], replay=replay)
 
 
 @theorem(
@@ -204,12 +259,17 @@ def sum_linear() -> Thm:
 
 
 def average_of_averages() -> Counterexample:
-    s, t = z3.Reals("sum_before sum_delta")
-    n, m = z3.Ints("count_before count_delta")
-    mean = (s / z3.ToReal(n) + t / z3.ToReal(m)) / 2
-    claim = (s + t) / z3.ToReal(n + m) == mean
+    """n times the value x, then m times the value y; both sides times 2 (n + m)."""
+    x, y, n, m = z3.Ints("x y n m")
+    claim = 2 * (n * x + m * y) == (x + y) * (n + m)
     given = [n > 0, m > 0, n + m < 5]
-    return refute("AVG(a + d) = (AVG(a) + AVG(d)) / 2", claim, given, show=[s, t, n, m])
+
+    def replay(x: int, y: int, n: int, m: int) -> tuple[float, float]:
+        a, d = row(n, x), row(m, y)
+        return value_of(AVG, a + d), (value_of(AVG, a) + value_of(AVG, d)) / 2
+
+    name = "AVG(a + d) = (AVG(a) + AVG(d)) / 2"
+    return refute(name, claim, given, [x, y, n, m], replay=replay)
 
 
 @theorem(

@@ -7,6 +7,7 @@ from functools import cache
 import z3
 
 from deltaproof.reference.operators.distinct import Distinct
+from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.zset import ZSet, positive
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
@@ -22,11 +23,15 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import step_increment
 from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
 
 ONE = z3.IntVal(1)
+ONCE = Run(Distinct(), ("k BIGINT",))
+ALL_BUT = Run(SetOperation("except"), ("k BIGINT", "k BIGINT"))
+IN_BOTH = Run(SetOperation("intersect"), ("k BIGINT", "k BIGINT"))
 
 
 def present(weight: Term) -> Term:
@@ -41,13 +46,25 @@ def crossing(before: Term, change: Term) -> Term:
     return z3.If(appears, ONE, if_then(goes, -ONE))
 
 
+def signs(delta: ZSet) -> ZSet:
+    """1 for every insertion and -1 for every deletion.
+
+    >>> signs(ZSet({("x",): 3, ("y",): -2}))
+    ZSet({('x',): 1, ('y',): -1})
+    """
+    return ZSet.trusted({row: positive(w) - positive(-w) for row, w in delta.items()})
+
+
 def sign_of_the_delta() -> Counterexample:
     """Emits 1 for every insertion and -1 for every deletion, whatever was there."""
     i, d = z3.Ints("before delta")
     sign = z3.If(d > 0, ONE, if_then(d < 0, -ONE))
-    return refute(
-        "H(before, delta) = sign(delta)", sign == present(i + d) - present(i), show=[i, d]
-    )
+    claim = sign == present(i + d) - present(i)
+
+    def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
+        return signs(row(delta, 7)), ONCE.change([row(before, 7)], [row(delta, 7)])
+
+    return refute("H(before, delta) = sign(delta)", claim, show=[i, d], replay=replay)
 
 
 def below_zero_for_not_above_zero() -> Counterexample:
@@ -55,13 +72,26 @@ def below_zero_for_not_above_zero() -> Counterexample:
     i, d = z3.Ints("before delta")
     wrong = z3.If(z3.And(i > 0, i + d < 0), -ONE, if_then(z3.And(i <= 0, i + d > 0), ONE))
     claim = wrong == present(i + d) - present(i)
-    return refute("H with < for <=", claim, show=[i, d])
+
+    def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
+        old, change = row(before, 7), row(delta, 7)
+        appears = ALL_BUT.over(old + change, old)
+        goes = IN_BOTH.over(old, -(old + change))  # what is owed after
+        return appears - goes, ONCE.change([old], [change])
+
+    return refute("H with < for <=", claim, show=[i, d], replay=replay)
 
 
 def distinct_as_linear() -> Counterexample:
     a, b = z3.Ints("a b")
     claim = present(a + b) == present(a) + present(b)
-    return refute("distinct(a + b) = distinct(a) + distinct(b)", claim, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        one, other = row(a, 7), row(b, 7)
+        return ONCE.over(one + other), ONCE.over(one) + ONCE.over(other)
+
+    name = "distinct(a + b) = distinct(a) + distinct(b)"
+    return refute(name, claim, show=[a, b], replay=replay)
 
 
 @theorem(
@@ -86,10 +116,15 @@ def distinct_increment() -> Thm:
 
 
 @cache
+def distinct_of(rows: ZSets) -> Definition:
+    """distinct(m), which weighs 1 where m weighs more than 0, and nothing elsewhere."""
+    return rows.pointwise("distinct", lambda x, weight: present(weight))
+
+
+@cache
 def distinct_contract(rows: ZSets) -> tuple[Thm, Thm]:
     """(H is the change of distinct, D(distinct(I(d))) = H(zI(d), d)), for rows of any sort."""
-    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
-    step = crossings(rows)
+    distinct, step = distinct_of(rows), crossings(rows)
     a, d = rows.a, rows.b
     agrees = rows.equal(
         "H(a, d) = distinct(a + d) - distinct(a)",
@@ -119,28 +154,29 @@ def crossings(rows: ZSets) -> Definition:
 
 @theorem(
     statement="distinct(distinct(a)) = distinct(a), and distinct(a) is a set",
-    source="DBSP (VLDB 2023) definition 4.3",
-    lean="distinct_idem",
+    source="DBSP (VLDB 2023) definition 4.3; long version (2022) propositions 4.4, 4.5",
+    lean="distinct_idem, distinct_is_set",
     wrong=(distinct_as_linear,),
 )
 def distinct_idempotent() -> Thm:
     rows = any_zsets("A")
-    distinct = rows.pointwise("distinct", lambda x, weight: present(weight))
-    a, x = rows.a, rows.x
-    twice = rows.equal(
-        "distinct(distinct(a)) = distinct(a)",
-        distinct(distinct(a)),
-        distinct(a),
-        [a],
-        distinct.equations,
-    )
+    distinct, a, x = distinct_of(rows), rows.a, rows.x
     weight = rows.weight(distinct(a), x)
     zero_or_one = prove(
         "every weight of distinct(a) is 0 or 1",
         z3.Or(weight == ZERO, weight == ONE),
         distinct.equations,
     )
+    twice = idempotence(rows)
     return both("distinct is idempotent and makes a set", twice, gen(zero_or_one, a, x))
+
+
+@cache
+def idempotence(rows: ZSets) -> Thm:
+    """∀ a. distinct(distinct(a)) = distinct(a), for rows of any sort."""
+    distinct, a = distinct_of(rows), rows.a
+    name = "distinct(distinct(a)) = distinct(a)"
+    return rows.equal(name, distinct(distinct(a)), distinct(a), [a], distinct.equations)
 
 
 def distinct_subject(rows: int = 4, ticks: int = 4) -> Subject:
@@ -150,10 +186,6 @@ def distinct_subject(rows: int = 4, ticks: int = 4) -> Subject:
 
 def distinct_code_with_the_sign_of_the_delta() -> Counterexample:
     """No state: 1 for every insertion, -1 for every deletion."""
-
-    def signs(delta: ZSet) -> ZSet:
-        return ZSet.trusted({row: positive(w) - positive(-w) for row, w in delta.items()})
-
     name = "puts out the sign of the delta"
     return refute_code(name, distinct_subject(1, 2), lambda: Stateless(signs))
 

@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import z3
 
+from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.filter import Filter
+from deltaproof.reference.operators.positive import Positive
 from deltaproof.reference.scalar import col
+from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet, positive
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import linear_increment
 from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import any_zsets, if_then, streams_of
+
+KEPT = Run(Filter(col("k") > 0), ("k BIGINT",))
+BAG = Run(Positive(), ("k BIGINT",))
+COUNTED = Run(Aggregate(("k",), (("n", AggregateCall("count_star")),)), ("k BIGINT",))
+OFTEN = Run(Filter(col("n") > 1), ("k BIGINT, n BIGINT",))
 
 
 def filter_that_looks_at_the_weight() -> Counterexample:
     """HAVING-like: a predicate over the weight instead of the row."""
     a, b = z3.Ints("a b")
     claim = if_then(a + b > 1, a + b) == if_then(a > 1, a) + if_then(b > 1, b)
-    return refute(
-        "filter(a + b) = filter(a) + filter(b), keeping weights over 1", claim, show=[a, b]
-    )
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        one, other, whole = (OFTEN.over(COUNTED.over(row(each, 7))) for each in (a, b, a + b))
+        return whole, one + other
+
+    name = "filter(a + b) = filter(a) + filter(b), keeping weights over 1"
+    return refute(name, claim, show=[a, b], replay=replay)
 
 
 def filter_that_drops_retractions() -> Counterexample:
     """A filter of deltas that drops negative weights: deletions are lost."""
     a, d = z3.Ints("a d")
     claim = (a + d) - a == if_then(d > 0, d)
-    return refute("filter(a + d) - filter(a) = the positive part of d", claim, show=[a, d])
+
+    def replay(a: int, d: int) -> tuple[ZSet, ZSet]:
+        return KEPT.change([row(a, 7)], [row(d, 7)]), BAG.over(KEPT.over(row(d, 7)))
+
+    name = "filter(a + d) - filter(a) = the positive part of d"
+    return refute(name, claim, show=[a, d], replay=replay)
 
 
 @theorem(

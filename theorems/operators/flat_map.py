@@ -5,15 +5,20 @@ from __future__ import annotations
 import z3
 
 from deltaproof.reference.operators.flat_map import FlatMap
+from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import linear_increment
 from deltaproof.theorems.sums import linear_maps
 from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import any_zsets, streams_of
+
+UNNESTED = Run(FlatMap(col("tags"), "tag"), ("tags ARRAY(BIGINT)",))
+TAGS = Run(Map((("tag", col("tag")),)), ("tags ARRAY(BIGINT), tag BIGINT",))
 
 
 def unnest_that_loses_duplicates() -> Counterexample:
@@ -21,7 +26,14 @@ def unnest_that_loses_duplicates() -> Counterexample:
     weight, times = z3.Ints("weight times")
     claim = weight * times == weight
     name = "an element that stands n times counts once"
-    return refute(name, claim, given=[times == 2], show=[weight, times])
+
+    def replay(weight: int, times: int) -> tuple[ZSet, ZSet]:
+        one, all_of_them = (
+            TAGS.over(UNNESTED.over(row(weight, (7,) * number))) for number in (1, times)
+        )
+        return all_of_them, one
+
+    return refute(name, claim, [times == 2], [weight, times], replay=replay)
 
 
 def unnest_that_adds_the_weight() -> Counterexample:

@@ -9,6 +9,9 @@ from functools import cache
 import z3
 
 from deltaproof.reference.operators.join import Join
+from deltaproof.reference.operators.semi_join import SemiJoin
+from deltaproof.reference.operators.union_all import UnionAll
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
     Counterexample,
@@ -25,13 +28,15 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.streams import (
-    bilinear_increment,
-    product_without_the_delays,
-    product_without_the_product_of_deltas,
-)
+from deltaproof.theorems.replays import Run, row
+from deltaproof.theorems.streams import bilinear_increment
 from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import ZSets, any_zsets, if_then, streams_of
+
+SIDES = ("k BIGINT", "j BIGINT")
+JOINED = Run(Join((("k", "j"),)), SIDES)
+KEPT = Run(SemiJoin((("k", "j"),)), SIDES)
+ADDED = Run(UnionAll(), SIDES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,14 +169,26 @@ def product(pairs: Pairs, left: ZSets, right: ZSets) -> tuple[Definition, Thm]:
 def join_that_adds_weights() -> Counterexample:
     a, c, b = z3.Ints("a c b")
     claim = (a + c) + b == (a + b) + (c + b)
-    return refute("join(a + c, b) = join(a, b) + join(c, b), with + for ×", claim, show=[a, c, b])
+
+    def replay(a: int, c: int, b: int) -> tuple[ZSet, ZSet]:
+        one, other, whole = (ADDED.over(row(each, 7), row(b, 7)) for each in (a, c, a + c))
+        return whole, one + other
+
+    name = "join(a + c, b) = join(a, b) + join(c, b), with + for ×"
+    return refute(name, claim, show=[a, c, b], replay=replay)
 
 
 def semijoin() -> Counterexample:
     """A join that asks only whether the right side has the row is not linear on the right."""
     a, b, d = z3.Ints("a b d")
     claim = if_then(b + d > 0, a) == if_then(b > 0, a) + if_then(d > 0, a)
-    return refute("semijoin(a, b + d) = semijoin(a, b) + semijoin(a, d)", claim, show=[a, b, d])
+
+    def replay(a: int, b: int, d: int) -> tuple[ZSet, ZSet]:
+        one, other, whole = (KEPT.over(row(a, 7), row(each, 7)) for each in (b, d, b + d))
+        return whole, one + other
+
+    name = "semijoin(a, b + d) = semijoin(a, b) + semijoin(a, d)"
+    return refute(name, claim, show=[a, b, d], replay=replay)
 
 
 @theorem(
@@ -185,11 +202,44 @@ def join_bilinear() -> Thm:
     return both("join is bilinear", any_join().on_the_left, any_join().on_the_right)
 
 
+def joined_products(a: int, da: int, b: int, db: int) -> tuple[ZSet, ...]:
+    """What the join's increment puts out; da × b, a × db and da × db, for one key."""
+    before, deltas = (row(a, 7), row(b, 7)), (row(da, 7), row(db, 7))
+    sides = ((deltas[0], before[1]), (before[0], deltas[1]), deltas)
+    return (JOINED.change(before, deltas), *[JOINED.over(*each) for each in sides])
+
+
+def join_against_the_tables_after() -> Counterexample:
+    """da × b_after + a_after × db counts da × db twice."""
+    a, da, b, db = z3.Ints("a da b db")
+    claim = (a + da) * (b + db) - a * b == da * (b + db) + (a + da) * db
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        change, *one_sided, both_new = joined_products(a, da, b, db)
+        return change, one_sided[0] + one_sided[1] + both_new.scale(2)
+
+    name = "D(join) = join(da, b_after) + join(a_after, db)"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
+
+
+def join_without_the_product_of_deltas() -> Counterexample:
+    """da × b_before + a_before × db misses what is new on both sides."""
+    a, da, b, db = z3.Ints("a da b db")
+    claim = (a + da) * (b + db) - a * b == da * b + a * db
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        change, left, right, _ = joined_products(a, da, b, db)
+        return change, left + right
+
+    name = "D(join) = join(da, b_before) + join(a_before, db)"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
+
+
 @theorem(
     statement="D(join(I(da), I(db))) = join(da, zI(db)) + join(zI(da), db) + join(da, db)",
     source="DBSP (VLDB 2023) theorem 3.4",
     lean="equi_join_incremental",
-    wrong=(product_without_the_delays, product_without_the_product_of_deltas),
+    wrong=(join_against_the_tables_after, join_without_the_product_of_deltas),
 )
 def join_increment() -> Thm:
     """The three terms that the join's code computes, at every tick, for tables of any size."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import z3
 
+from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import linear_increment
 from deltaproof.theorems.sums import linear_maps
 from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import any_zsets, if_then, streams_of
+
+PROJECTED = Run(Map((("k", col("k")),)), ("k BIGINT, v BIGINT",))
+ONCE = Run(Distinct(), ("k BIGINT",))
 
 
 def projection_onto_a_set() -> Counterexample:
@@ -22,13 +27,28 @@ def projection_onto_a_set() -> Counterexample:
     claim = if_then(a + b > 0, z3.IntVal(1)) == if_then(a > 0, z3.IntVal(1)) + if_then(
         b > 0, z3.IntVal(1)
     )
-    return refute("map(a + b) = map(a) + map(b), each image once", claim, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        first, second = row(a, 1, 3), row(b, 1, 7)
+        one, other, whole = (
+            ONCE.over(PROJECTED.over(each)) for each in (first, second, first + second)
+        )
+        return whole, one + other
+
+    name = "map(a + b) = map(a) + map(b), each image once"
+    return refute(name, claim, show=[a, b], replay=replay)
 
 
 def map_that_keeps_the_last_image() -> Counterexample:
     """`weights[image] = weight` instead of adding to what is there."""
     a, b = z3.Ints("a b")
-    return refute("the weight of an image of two rows = that of the last", b == a + b, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        last = row(b, 1, 7)
+        return PROJECTED.over(last), PROJECTED.over(row(a, 1, 3) + last)
+
+    name = "the weight of an image of two rows = that of the last"
+    return refute(name, b == a + b, show=[a, b], replay=replay)
 
 
 @theorem(

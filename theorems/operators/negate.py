@@ -5,13 +5,18 @@ from __future__ import annotations
 import z3
 
 from deltaproof.reference.operators.negate import Negate
+from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.zset import ZSet, positive
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, certificate, gen, refute
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import linear_increment
 from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import any_zsets, streams_of
+
+EXCEPT_ALL = Run(SetOperation("except_all"), ("k BIGINT", "k BIGINT"))
+NEGATED = Run(Negate(), ("k BIGINT",))
 
 
 def monus() -> Counterexample:
@@ -23,7 +28,12 @@ def monus() -> Counterexample:
 
     claim = monus_of(a, b + db) - monus_of(a, b) == -db
     positive = [a >= 0, b >= 0, b + db >= 0]
-    return refute("D(a EXCEPT ALL b) = -db", claim, given=positive, show=[a, b, db])
+
+    def replay(a: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        change = EXCEPT_ALL.change([row(a, 7), row(b, 7)], [ZSet(), row(db, 7)])
+        return change, NEGATED.over(row(db, 7))
+
+    return refute("D(a EXCEPT ALL b) = -db", claim, positive, [a, b, db], replay=replay)
 
 
 @theorem(

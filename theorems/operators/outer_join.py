@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import z3
 
+from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.outer_join import OuterJoin
-from deltaproof.reference.scalar import Expr
+from deltaproof.reference.scalar import Expr, col
 from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, gen, inst, refute
@@ -28,9 +29,13 @@ from deltaproof.theorems.operators.semi_join import (
     presence,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import any_streams
 from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import INT, any_zsets, streams_of
+
+LEFT_JOINED = Run(OuterJoin("left", (("k", "j"),), None), ("k BIGINT", "j BIGINT"))
+PADDED = Run(Filter(col("j").is_null()), ("k BIGINT, j BIGINT",))
 
 
 def pads_in_both_terms() -> Counterexample:
@@ -39,14 +44,27 @@ def pads_in_both_terms() -> Counterexample:
     change = anti(a + da, b + db) - anti(a, b)
     claim = anti(da, b) + anti(a, db) + anti(da, db) == change
     given = [a >= 0, da >= 0, b >= 0, db >= 0]
-    return refute("D(a ⟕ b) = da ⟕ b + a ⟕ db + da ⟕ db, its pads", claim, given, [a, da, b, db])
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        before, deltas = (row(a, 7), row(b, 7)), (row(da, 7), row(db, 7))
+        terms = [(deltas[0], before[1]), (before[0], deltas[1]), deltas]
+        added = sum((LEFT_JOINED.over(*each) for each in terms), ZSet())
+        return PADDED.over(added), PADDED.over(LEFT_JOINED.change(before, deltas))
+
+    name = "D(a ⟕ b) = da ⟕ b + a ⟕ db + da ⟕ db, its pads"
+    return refute(name, claim, given, [a, da, b, db], replay=replay)
 
 
 def pad_that_stays() -> Counterexample:
     """The pad is put out with its row and not taken back when a match arrives."""
     a, m, dm = z3.Ints("a m dm")
     claim = anti(a, m + dm) - anti(a, m) == 0
-    return refute("a match takes no pad back", claim, [a >= 0, m >= 0], [a, m, dm])
+
+    def replay(a: int, m: int, dm: int) -> tuple[ZSet, ZSet]:
+        change = LEFT_JOINED.change([row(a, 7), row(m, 7)], [ZSet(), row(dm, 7)])
+        return PADDED.over(change), ZSet()
+
+    return refute("a match takes no pad back", claim, [a >= 0, m >= 0], [a, m, dm], replay=replay)
 
 
 @theorem(

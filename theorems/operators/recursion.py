@@ -11,14 +11,14 @@ loop is closed by a delay of one iteration, as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 import z3
 
+from deltaproof.reference.fixpoint import DistinctNode, JoinNode
 from deltaproof.reference.query import Query, recursion, table
 from deltaproof.reference.scalar import col
-from deltaproof.reference.types import Row
+from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet, positive
 from deltaproof.theorems.forking import Enumerated, enumerated, prove_each, refute_each
 from deltaproof.theorems.kernel import (
@@ -36,104 +36,25 @@ from deltaproof.theorems.kernel import (
     gen,
     induct,
     inst,
-    parts,
     prove,
     prove_for_all,
     recursive,
     refute,
-    unfold,
 )
-from deltaproof.theorems.linear import Linear, lifted
+from deltaproof.theorems.nested import passes_difference, two_times
 from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.operators.semi_join import anti, semi
 from deltaproof.theorems.operators.set_operation import except_, intersect, intersect_all, union
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import row
 from deltaproof.theorems.streams import (
     TICK,
     Streams,
     after,
     any_streams,
-    delay_laws,
-    differential_laws,
-    differentiate_after_integrate,
-    group_of_streams,
-    integral_laws,
     integrate_after_differentiate,
 )
-from deltaproof.theorems.symbolic import Subject, subject_of_query
-
-
-class TwoTimes:
-    """Streams, by tick, of streams, by iteration: z, D and I in each of the two times."""
-
-    def __init__(self, inner: Streams) -> None:
-        self.inner = inner
-        self.outer = Streams(f"streams of {inner.name}", group_of_streams(inner))
-        self.z = self._inside("z by iteration", inner.z, delay_laws(inner))
-        self.D = self._inside("D by iteration", inner.D, parts(differential_laws(inner))[0])
-        self.I = self._inside("I by iteration", inner.I, parts(integral_laws(inner))[0])
-
-    def _inside(self, name: str, function: Callable[[Term], Term], linear: Thm) -> Linear:
-        return lifted(name, self.outer, self.outer, function, linear)
-
-    def everywhere(self, name: str, law: Thm, left: Term, right: Term) -> Thm:
-        """left = right, because the law holds of the stream of iterations at every tick."""
-        outer = self.outer
-        t = z3.Const("t", TICK)
-        one, other = outer.at(left, t), outer.at(right, t)
-        proof = prove(name, one == other, [law, *unfold([outer.space], one, other)])
-        return outer.space.equal(name, left, right, gen(proof, t))
-
-    def changes(self, s: Term) -> Term:
-        """D by tick of D by iteration."""
-        return self.outer.D(self.D.of(s))
-
-    def contents(self, s: Term) -> Term:
-        """I by iteration of I by tick."""
-        return self.I.of(self.outer.I(s))
-
-    def contents_of_changes(self) -> Thm:
-        """∀ s. I I D D s = s."""
-        s, outer = self.outer.stream("s"), self.outer
-        inside = self.I.of(self.D.of(s))
-        inverse = integrate_after_differentiate(self.inner)
-        goal = self.contents(self.changes(s)) == s
-        known = [
-            inst(integrate_after_differentiate(outer), self.D.of(s)),
-            self.everywhere("I D s = s by iteration", inverse, inside, s),
-        ]
-        return gen(prove("I I D D s = s", goal, known), s)
-
-    def changes_of_contents(self) -> Thm:
-        """∀ s. D D I I s = s."""
-        s, outer = self.outer.stream("s"), self.outer
-        now = outer.I(s)
-        inverse = differentiate_after_integrate(self.inner)
-        goal = self.changes(self.contents(s)) == s
-        known = [
-            self.everywhere("D I s = s by iteration", inverse, self.D.of(self.I.of(now)), now),
-            inst(differentiate_after_integrate(outer), s),
-        ]
-        return gen(prove("D D I I s = s", goal, known), s)
-
-    def delay_of_contents(self) -> Thm:
-        """∀ s. z(I I s) = I I z(s), with z the delay by one iteration."""
-        s, outer = self.outer.stream("s"), self.outer
-        now = outer.I(s)
-        _, invariant = parts(integral_laws(self.inner))
-        left, right = self.I.of(self.z.of(now)), self.z.of(self.I.of(now))
-        known = [
-            self.everywhere("I z = z I by iteration", invariant, left, right),
-            inst(self.z.passes_integral(), s),
-        ]
-        goal = self.z.of(self.contents(s)) == self.contents(self.z.of(s))
-        return gen(prove("z I I s = I I z s", goal, known), s)
-
-
-@cache
-def two_times() -> TwoTimes:
-    return TwoTimes(any_streams("A"))
-
+from deltaproof.theorems.symbolic import CircuitSteps, Subject, subject_of_root
 
 # ---------------------------------------------------------------- wrong variants
 
@@ -151,7 +72,16 @@ def cycle_that_supports_itself() -> Counterexample:
     x, y, root = z3.Bools("x y root")
     fixpoint = [x == z3.Or(root, y), y == x, z3.Not(root)]
     claim = z3.Not(z3.Or(x, y))
-    return refute("a row with a derivation left is in the fixpoint", claim, fixpoint, [x, y, root])
+
+    def replay(x: bool, y: bool, root: bool) -> tuple[ZSet, ZSet]:
+        """What counting keeps, and what is left when the reference has deleted the root."""
+        circuit, edges = CircuitSteps(reached()), ZSet(dict.fromkeys(CYCLE, 1))
+        before = circuit.step(ZSet({(1,): 1}), edges)
+        change = circuit.step(ZSet({(1,): int(root) - 1}), ZSet())
+        return ZSet({(1,): int(x), (2,): int(y)}), before + change
+
+    name = "a row with a derivation left is in the fixpoint"
+    return refute(name, claim, fixpoint, [x, y, root], replay=replay)
 
 
 def changes_by_tick_only() -> Counterexample:
@@ -166,14 +96,14 @@ def changes_by_tick_only() -> Counterexample:
 @theorem(
     statement="a = R(e, z(a)) exactly if D D a = R^ΔΔ(D D e, z(D D a)), in ticks and iterations",
     source="DBSP (VLDB 2023) sections 5 and 6, equations 5.1 and 6.1",
-    lean="recursive_fixpoint_ok",
+    lean="cycle2_incremental",
     wrong=(loop_without_its_delay, cycle_that_supports_itself, changes_by_tick_only),
 )
 def recursion_seminaive() -> Thm:
     """Both directions, for any R: what solves the one loop solves the other. The result of a tick
     is the sum of its δ over the iterations: I(D D a) by iteration is D by tick of a.
     """
-    times = two_times()
+    times = two_times(any_streams("A"))
     outer = times.outer
     R = fresh_symbol("R", outer.sort, outer.sort, outer.sort)
     a, e = outer.stream("a"), outer.stream("e")
@@ -182,8 +112,8 @@ def recursion_seminaive() -> Thm:
     def doubly_incremental(x: Term, y: Term) -> Term:
         return times.changes(R(times.contents(x), times.contents(y)))
 
-    inverse, other_inverse = times.contents_of_changes(), times.changes_of_contents()
-    late = times.delay_of_contents()
+    inverse, other_inverse = times.contents_of_changes, times.changes_of_contents
+    late = times.delay_of_contents
     forth = prove_for_all(
         "the loop of contents is a loop of changes",
         [a, e],
@@ -207,7 +137,7 @@ def recursion_seminaive() -> Thm:
         [a],
         times.I.of(delta) == outer.D(a),
         [
-            inst(times.I.passes_difference(), times.D.of(a)),
+            inst(passes_difference(times.I), times.D.of(a)),
             times.everywhere(
                 "I D a = a by iteration", integrate_after_differentiate(times.inner), inside, a
             ),
@@ -262,13 +192,28 @@ class Order:
 def no_fixpoint() -> Counterexample:
     """A body that is not monotone need not come to rest."""
     x = z3.Bool("x")
-    return refute("some x is R(x), with R(x) = not x", z3.Not(x) == x, show=[x])
+
+    def replay(x: bool) -> tuple[ZSet, ZSet]:
+        rows, known = table("rows", "k BIGINT"), ZSet({(1,): int(x)})
+        body = rows.except_(table("known", "k BIGINT")).meaning()
+        return body({"rows": ZSet({(1,): 1}), "known": known}), known
+
+    return refute("some x is R(x), with R(x) = not x", z3.Not(x) == x, show=[x], replay=replay)
 
 
 def any_fixpoint() -> Counterexample:
     """A fixpoint that was reached from something else than nothing need not be the least."""
     x = z3.Bool("x")
-    return refute("every fixpoint of R(x) = x is the least", x == z3.BoolVal(False), show=[x])
+
+    def replay(x: bool) -> tuple[ZSet, ZSet]:
+        """A set that the body maps to itself, and what the reference computes from nothing."""
+        known, rows = ZSet({(1,): int(x)}), ZSet()
+        body = table("rows", "k BIGINT").union(table("known", "k BIGINT"))
+        fixpoint = body.meaning()({"rows": rows, "known": known})
+        return fixpoint, recursion("known", {"known": body}).meaning()({"rows": rows})
+
+    name = "every fixpoint of R(x) = x is the least"
+    return refute(name, x == z3.BoolVal(False), show=[x], replay=replay)
 
 
 @theorem(
@@ -323,7 +268,15 @@ def nested_fixpoint_with_an_old_outer() -> Counterexample:
     """The inner fixpoint computed once, over the outer relation as it was at first."""
     x, y = z3.Bools("x y")
     given = [x, z3.Not(y)]
-    return refute("h(x) = h(0), with h(x) the least y = x or y", x == y, given, [x, y])
+
+    def replay(x: bool, y: bool) -> tuple[ZSet, ZSet]:
+        body = table("x", "k BIGINT").union(table("y", "k BIGINT"))
+        inner = recursion("y", {"y": body}).meaning()
+        now, at_first = (inner({"x": ZSet({(1,): int(each)})}) for each in (x, y))
+        return now, at_first
+
+    name = "h(x) = h(0), with h(x) the least y = x or y"
+    return refute(name, x == y, given, [x, y], replay=replay)
 
 
 @theorem(
@@ -391,7 +344,18 @@ def join_at_the_earlier_iteration() -> Counterexample:
     i, j, n = z3.Ints("i j n")
     met = once(z3.And(i <= n, j <= n)) - once(z3.And(i <= n - 1, j <= n - 1))
     earlier = z3.If(i < j, i, j)
-    return refute("two rows meet at min(i, j)", met == once(n == earlier), show=[i, j, n])
+
+    def replay(i: int, j: int, n: int) -> tuple[int, int]:
+        schema = Schema.parse("k BIGINT")
+        node, weights = JoinNode([schema, schema], [lambda key: key] * 2), dict[int, int]()
+        for iteration in sorted({i, j}):
+            inputs = [{(1,): 1} if iteration == when else {} for when in (i, j)]
+            for when, rows in node.react(iteration, inputs).items():
+                weights[when] = weights.get(when, 0) + sum(rows.values())
+        return weights.get(n, 0), int(n == min(i, j))
+
+    name, show = "two rows meet at min(i, j)", [i, j, n]
+    return refute(name, met == once(n == earlier), show=show, replay=replay)
 
 
 def distinct_at_the_changed_iteration_only() -> Counterexample:
@@ -401,7 +365,17 @@ def distinct_at_the_changed_iteration_only() -> Counterexample:
     now = present(first + deleted + second) - present(first + deleted)
     given = [first > 0, second > 0, first + deleted == 0]
     show = [first, second, deleted]
-    return refute("a change at iteration 1 changes nothing at 2", now == before, given, show)
+
+    def replay(first: int, second: int, deleted: int) -> tuple[int, int]:
+        """What the row's presence changes by at iteration 2, and nothing."""
+        node, k = DistinctNode(Schema.parse("k BIGINT")), (1,)
+        node.react(1, [{k: first}])
+        node.react(2, [{k: second}])
+        node.commit()
+        return node.react(1, [{k: deleted}]).get(2, {}).get(k, 0), 0
+
+    name = "a change at iteration 1 changes nothing at 2"
+    return refute(name, now == before, given, show, replay=replay)
 
 
 @theorem(
@@ -430,14 +404,31 @@ def intersection_of_bags() -> Counterexample:
     """a + b - distinct(a + b), where the inputs were not made sets first."""
     a, b = z3.Ints("a b")
     claim = present(a + b - present(a + b)) == intersect(a, b)
-    return refute("duplicates of one side", claim, [a >= 0, b >= 0], show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        left, right = table("left", "k BIGINT"), table("right", "k BIGINT")
+        either = left.union_all(right)
+        words = either.union_all(either.distinct().negate()).distinct()
+        tables = {"left": row(a, 1), "right": row(b, 1)}
+        return words.meaning()(tables), left.intersect(right).meaning()(tables)
+
+    name = "duplicates of one side"
+    return refute(name, claim, [a >= 0, b >= 0], show=[a, b], replay=replay)
 
 
 def words_for_signed_weights() -> Counterexample:
     """Inside a recursion weights are not negative; elsewhere a ⋉ b is not a ⋈ b."""
     a, m = z3.Ints("a m")
     claim = present(a * m) == present(semi(a, m))
-    return refute("a ⋉ b has the rows of a ⋈ b", claim, show=[a, m])
+
+    def replay(a: int, m: int) -> tuple[ZSet, ZSet]:
+        left, right = table("left", "k BIGINT"), table("right", "l BIGINT")
+        joined = left.join(right, on={"k": "l"}).project("k")
+        kept = left.semi_join(right, on={"k": "l"})
+        tables = {"left": row(a, 1), "right": row(m, 1)}
+        return joined.distinct().meaning()(tables), kept.distinct().meaning()(tables)
+
+    return refute("a ⋉ b has the rows of a ⋈ b", claim, show=[a, m], replay=replay)
 
 
 @theorem(
@@ -490,11 +481,11 @@ def paths() -> Query:
 
 def reached_subject(ticks: int = 2) -> Subject:
     """A cycle that hangs on a root."""
-    return subject_of_query(reached(), [[(1,)], CYCLE], ticks)
+    return subject_of_root(reached(), [[(1,)], CYCLE], ticks)
 
 
 def paths_subject(edges: list[Row], ticks: int) -> Subject:
-    return subject_of_query(paths(), [edges], ticks)
+    return subject_of_root(paths(), [edges], ticks)
 
 
 class SupportCounting:
@@ -507,8 +498,8 @@ class SupportCounting:
 
     def step(self, roots: ZSet, edges: ZSet) -> ZSet:
         before = {node for node, count in self.supports.items() if count > 0}
-        for row, change in crossings_of(self.roots, roots):
-            self.support(row[0], change)
+        for (root,), change in crossings_of(self.roots, roots):
+            self.support(root, change)
         for (a, b), change in crossings_of(self.edges, edges):
             self.support(b, change * positive(self.supports.get(a, 0)))
         after = {node for node, count in self.supports.items() if count > 0}
@@ -528,11 +519,11 @@ class SupportCounting:
 
 def crossings_of(weights: dict[Row, int], delta: ZSet) -> Iterator[tuple[Row, int]]:
     """Applies the change, row by row: those that appear, 1, and those that go, -1."""
-    for row, change in delta.items():
-        before = weights.get(row, 0)
-        weights[row] = before + change
+    for entry, change in delta.items():
+        before = weights.get(entry, 0)
+        weights[entry] = before + change
         if crossing := positive(before + change) - positive(before):
-            yield row, crossing
+            yield entry, crossing
 
 
 def recursion_code_by_support_counts() -> Counterexample:

@@ -18,8 +18,11 @@ from functools import cache
 
 import z3
 
+from deltaproof.reference.operators.join import Join
+from deltaproof.reference.operators.map import Map
 from deltaproof.reference.operators.semi_join import SemiJoin
 from deltaproof.reference.scalar import Expr, col
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
     Counterexample,
@@ -37,7 +40,9 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.operators.join import any_join
+from deltaproof.theorems.positive_sums import is_positive, positive_maps
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import steps_increment, zero_of_additive
 from deltaproof.theorems.sums import linear_maps
 from deltaproof.theorems.symbolic import (
@@ -51,6 +56,12 @@ from deltaproof.theorems.symbolic import (
 from deltaproof.theorems.zsets import INT, ZSets, any_zsets, if_then, streams_of
 
 Condition = Callable[[Term], Term]
+
+SIDES = ("k BIGINT", "j BIGINT")
+MATCHED = Run(SemiJoin((("k", "j"),)), SIDES)
+UNMATCHED = Run(SemiJoin((("k", "j"),), anti=True), SIDES)
+JOINED = Run(Join((("k", "j"),)), SIDES)
+LEFT_COLUMNS = Run(Map((("k", col("k")),)), ("k BIGINT, j BIGINT",))
 
 
 @cache
@@ -251,13 +262,24 @@ def semi(a: Term, m: Term) -> Term:
 def present_unless_zero() -> Counterexample:
     """ "Has a match" as m != 0: the same on bags, another thing on signed Z-sets."""
     a, m = z3.Ints("a m")
-    return refute("m != 0 is m > 0", if_then(m != 0, a) == semi(a, m), show=[a, m])
+
+    def replay(a: int, m: int) -> tuple[ZSet, ZSet]:
+        """m != 0 is |m| > 0."""
+        return MATCHED.over(row(a, 7), row(abs(m), 7)), MATCHED.over(row(a, 7), row(m, 7))
+
+    claim = if_then(m != 0, a) == semi(a, m)
+    return refute("m != 0 is m > 0", claim, show=[a, m], replay=replay)
 
 
 def semi_join_that_multiplies() -> Counterexample:
     """A join in place of a semi join: two matches make two rows."""
     a, m = z3.Ints("a m")
-    return refute("semi join = join", a * m == semi(a, m), given=[m >= 0], show=[a, m])
+
+    def replay(a: int, m: int) -> tuple[ZSet, ZSet]:
+        sides = row(a, 7), row(m, 7)
+        return LEFT_COLUMNS.over(JOINED.over(*sides)), MATCHED.over(*sides)
+
+    return refute("semi join = join", a * m == semi(a, m), [m >= 0], [a, m], replay=replay)
 
 
 def left_delta_against_the_answer_before() -> Counterexample:
@@ -266,14 +288,27 @@ def left_delta_against_the_answer_before() -> Counterexample:
     flips = z3.If(z3.And(m <= 0, m + dm > 0), -a, if_then(z3.And(m > 0, m + dm <= 0), a))
     claim = anti(da, m) + flips == anti(a + da, m + dm) - anti(a, m)
     given = [a >= 0, da >= 0, m >= 0, dm >= 0]
-    return refute("da is tested on matches before", claim, given, [a, da, m, dm])
+
+    def replay(a: int, da: int, m: int, dm: int) -> tuple[ZSet, ZSet]:
+        old, new, before, after = row(a, 7), row(da, 7), row(m, 7), row(m + dm, 7)
+        flips = UNMATCHED.over(old, after) - UNMATCHED.over(old, before)
+        change = UNMATCHED.change([old, before], [new, row(dm, 7)])
+        return UNMATCHED.over(new, before) + flips, change
+
+    name = "da is tested on matches before"
+    return refute(name, claim, given, [a, da, m, dm], replay=replay)
 
 
 def no_transitions() -> Counterexample:
     """Only the left delta is looked at: what the right side changes is missed."""
     a, m, dm = z3.Ints("a m dm")
     claim = semi(a, m + dm) - semi(a, m) == 0
-    return refute("nothing changes without a left delta", claim, [a >= 0, m >= 0], [a, m, dm])
+
+    def replay(a: int, m: int, dm: int) -> tuple[ZSet, ZSet]:
+        return MATCHED.change([row(a, 7), row(m, 7)], [ZSet(), row(dm, 7)]), ZSet()
+
+    name = "nothing changes without a left delta"
+    return refute(name, claim, [a >= 0, m >= 0], [a, m, dm], replay=replay)
 
 
 @theorem(
@@ -291,6 +326,62 @@ def presence_increment() -> Thm:
     a, m = z3.Ints("a m")
     complement = prove_for_all("semi + anti = the left side", [a, m], semi(a, m) + anti(a, m) == a)
     return both("presence", any_presence().laws("any condition"), complement)
+
+
+def negative_mass_is_present() -> Counterexample:
+    """The anti join of m != 0: rows that are owed on the right take left rows away."""
+    a, m = z3.Ints("a m")
+
+    def replay(a: int, m: int) -> tuple[ZSet, ZSet]:
+        return UNMATCHED.over(row(a, 7), row(abs(m), 7)), UNMATCHED.over(row(a, 7), row(m, 7))
+
+    claim = if_then(m == 0, a) == anti(a, m)
+    return refute("m = 0 is m <= 0", claim, show=[a, m], replay=replay)
+
+
+@theorem(
+    statement="semi, anti join by m > 0, m != 0 agree at l iff a(l) = 0 or m(b, l) >= 0; so for b >= 0",
+    source="beyond the paper: presence in DBSP (mass > 0) and in TanStack DB (mass != 0)",
+    wrong=(present_unless_zero, negative_mass_is_present),
+)
+def presence_semantics() -> Thm:
+    """Either presence has the increment of `presence_increment`, which holds for any condition."""
+    matches = any_presence().matches
+    left, right = matches.left, matches.right
+    a, b, x = left.a, right.a, left.x
+    mass, images = matches.of(b, x), matches.images(x)
+    bag = is_positive(right, b)
+    maps = positive_maps(right, matches.number)
+    lists = matches.number.lists
+    ones = prove(
+        "an image is one row or none",
+        maps.images_positive(images),
+        [*matches.images.equations, *lists.W.equations],
+    )
+    reached = inst(maps.reached, images, b, matches.only)
+    above = prove_for_all("b >= 0 → m(b, l) >= 0", [b, x], mass >= 0, [ones, reached], [bag])
+    exactly, agree = [], []
+    for name, by_sign, by_zero in (
+        ("semi join", lambda m: m > 0, lambda m: m != 0),
+        ("anti join", lambda m: m <= 0, lambda m: m == 0),
+    ):
+        one, other = (
+            left.comprehension(
+                f"{name} by {how}",
+                [left.sort, right.sort],
+                lambda x, a, b, keeps=keeps: if_then(keeps(matches.of(b, x)), left.weight(a, x)),
+                lambda a, b: left.entries(a),
+                [left.no_weight_outside()],
+            )
+            for how, keeps in (("sign", by_sign), ("zero", by_zero))
+        )
+        known = [*one.equations, *other.equations]
+        same = left.weight(one(a, b), x) == left.weight(other(a, b), x)
+        harmless = z3.Or(left.weight(a, x) == 0, mass >= 0)
+        name = f"{name}, by sign and by zero"
+        exactly.append(prove_for_all(f"{name}: at a row", [a, b, x], same == harmless, known))
+        agree.append(left.equal(name, one(a, b), other(a, b), [a, b], [*known, above], [bag]))
+    return both("two notions of presence", above, *exactly, *agree)
 
 
 # ---------------------------------------------------------------- the code

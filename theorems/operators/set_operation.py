@@ -14,6 +14,7 @@ from collections.abc import Callable
 import z3
 
 from deltaproof.reference.operators.set_operation import KINDS, SetOperation
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
     Counterexample,
@@ -28,8 +29,9 @@ from deltaproof.theorems.kernel import (
     prove_for_all,
     refute,
 )
-from deltaproof.theorems.operators.distinct import ONE, present
+from deltaproof.theorems.operators.distinct import ONCE, ONE, present
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import steps_increment
 from deltaproof.theorems.symbolic import (
     OneSided,
@@ -42,6 +44,11 @@ from deltaproof.theorems.symbolic import (
 from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets, if_then, streams_of
 
 Combine = Callable[[Term, Term], Term]
+
+EITHER, LESS, SHARED, LEFT_OVER = (
+    Run(SetOperation(kind), ("k BIGINT", "k BIGINT"))
+    for kind in ("union", "except", "intersect_all", "except_all")
+)
 
 
 def positive_part(weight: Term) -> Term:
@@ -118,10 +125,18 @@ def rowwise_step(rows: ZSets, f: Combine) -> Definition:
 def rows_of_one_delta() -> Counterexample:
     """EXCEPT looks at the rows of the left delta: what the right side takes away stays."""
     a, da, b, db = z3.Ints("a da b db")
-    claim = if_then(da != 0, except_(a + da, b + db) - except_(a, b)) == except_(
-        a + da, b + db
-    ) - except_(a, b)
-    return refute("only rows of the left delta change", claim, show=[a, da, b, db])
+    change = except_(a + da, b + db) - except_(a, b)
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        before, deltas = [row(a, 7), row(b, 7)], [row(da, 7), row(db, 7)]
+        increment = OneSided(LESS.operator.increment(*LESS.schemas), 0)
+        increment.step(*before)
+        increment.commit()
+        return increment.step(*deltas), LESS.change(before, deltas)
+
+    claim = if_then(da != 0, change) == change
+    name = "only rows of the left delta change"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
 
 
 def result_of_the_deltas() -> Counterexample:
@@ -130,20 +145,36 @@ def result_of_the_deltas() -> Counterexample:
     change = intersect_all(a + da, b + db) - intersect_all(a, b)
     given = [a >= 0, b >= 0, da >= 0, db >= 0]
     claim = intersect_all(da, db) == change
-    return refute("D(a INTERSECT ALL b) = da INTERSECT ALL db", claim, given, [a, da, b, db])
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        before, deltas = [row(a, 7), row(b, 7)], [row(da, 7), row(db, 7)]
+        return SHARED.over(*deltas), SHARED.change(before, deltas)
+
+    name = "D(a INTERSECT ALL b) = da INTERSECT ALL db"
+    return refute(name, claim, given, [a, da, b, db], replay=replay)
 
 
 def except_all_without_the_floor() -> Counterexample:
     """a - b, which is below zero where the right side has more."""
     a, b = z3.Ints("a b")
-    return refute("EXCEPT ALL = a - b", except_all(a, b) == a - b, [a >= 0, b >= 0], show=[a, b])
+    claim = except_all(a, b) == a - b
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        return LEFT_OVER.over(row(a, 7), row(b, 7)), row(a, 7) - row(b, 7)
+
+    return refute("EXCEPT ALL = a - b", claim, [a >= 0, b >= 0], show=[a, b], replay=replay)
 
 
 def union_of_presences() -> Counterexample:
     """[a > 0 or b > 0] is not [a + b > 0] on signed Z-sets."""
     a, b = z3.Ints("a b")
     claim = if_then(z3.Or(a > 0, b > 0), ONE) == union(a, b)
-    return refute("UNION = distinct(a) or distinct(b)", claim, show=[a, b])
+
+    def replay(a: int, b: int) -> tuple[ZSet, ZSet]:
+        one, other = row(a, 7), row(b, 7)
+        return ONCE.over(ONCE.over(one) + ONCE.over(other)), EITHER.over(one, other)
+
+    return refute("UNION = distinct(a) or distinct(b)", claim, show=[a, b], replay=replay)
 
 
 @theorem(

@@ -13,9 +13,11 @@ from functools import cache
 
 import z3
 
+from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.temporal_filter import TemporalFilter
 from deltaproof.reference.scalar import col
 from deltaproof.reference.types import Row
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
     Counterexample,
@@ -30,9 +32,13 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.operators.semi_join import Matches
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import bilinear_increment, product_without_the_delays
 from deltaproof.theorems.symbolic import OneSided, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import INT, ZSets, any_zsets, if_then, streams_of
+
+BEGUN = Run(TemporalFilter(col("t"), None), ("t BIGINT", "now BIGINT"))
+NOT_OVER = Run(TemporalFilter(None, col("t")), ("t BIGINT", "now BIGINT"))
 
 
 @cache
@@ -70,23 +76,40 @@ def row_that_never_expires() -> Counterexample:
     """Only rows of the delta are tested: what was there stays for ever."""
     now, later, upper, a = z3.Ints("now later upper weight")
     claim = if_then(later < upper, a) - if_then(now < upper, a) == 0
-    return refute(
-        "the clock takes nothing out", claim, [now < later, a > 0], [now, later, upper, a]
-    )
+
+    def replay(now: int, later: int, upper: int, a: int) -> tuple[ZSet, ZSet]:
+        return clock_moved(NOT_OVER, row(a, upper), now, later), ZSet()
+
+    name, given = "the clock takes nothing out", [now < later, a > 0]
+    return refute(name, claim, given, [now, later, upper, a], replay=replay)
+
+
+def clock_moved(filtered: Run, rows: ZSet, now: int, later: int) -> ZSet:
+    """What the increment puts out when the clock moves, and no rows come or go."""
+    return filtered.change([rows, row(1, now)], [ZSet(), row(1, later) - row(1, now)])
 
 
 def rows_that_enter_only_by_delta() -> Counterexample:
     """A row that arrived before its time is forgotten."""
     now, later, lower, a = z3.Ints("now later lower weight")
     claim = if_then(lower <= later, a) - if_then(lower <= now, a) == 0
-    return refute(
-        "the clock brings nothing in", claim, [now < later, a > 0], [now, later, lower, a]
-    )
+
+    def replay(now: int, later: int, lower: int, a: int) -> tuple[ZSet, ZSet]:
+        return clock_moved(BEGUN, row(a, lower), now, later), ZSet()
+
+    name, given = "the clock brings nothing in", [now < later, a > 0]
+    return refute(name, claim, given, [now, later, lower, a], replay=replay)
 
 
 def closed_upper_bound() -> Counterexample:
     now, upper = z3.Ints("now upper")
-    return refute("now <= upper is now < upper", (now <= upper) == (now < upper), show=[now, upper])
+
+    def replay(now: int, upper: int) -> tuple[ZSet, ZSet]:
+        closed = Run(Filter(col("t") >= now), ("t BIGINT",))
+        return closed.over(row(1, upper)), NOT_OVER.over(row(1, upper), row(1, now))
+
+    name, claim = "now <= upper is now < upper", (now <= upper) == (now < upper)
+    return refute(name, claim, show=[now, upper], replay=replay)
 
 
 @theorem(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import z3
 
+from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.operators.union_all import UnionAll
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, certificate, gen, refute
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.zsets import any_zsets, streams_of
+
+UNION = Run(SetOperation("union"), ("k BIGINT", "k BIGINT"))
 
 
 def union_of_sets() -> Counterexample:
@@ -20,7 +25,13 @@ def union_of_sets() -> Counterexample:
         return z3.If(x + y > 0, z3.IntVal(1), z3.IntVal(0))
 
     claim = union(a + da, b + db) - union(a, b) == union(da, db)
-    return refute("D(union(I(da), I(db))) = union(da, db)", claim, show=[a, da, b, db])
+
+    def replay(a: int, da: int, b: int, db: int) -> tuple[ZSet, ZSet]:
+        deltas = [row(da, 7), row(db, 7)]
+        return UNION.change([row(a, 7), row(b, 7)], deltas), UNION.over(*deltas)
+
+    name = "D(union(I(da), I(db))) = union(da, db)"
+    return refute(name, claim, show=[a, da, b, db], replay=replay)
 
 
 @theorem(
