@@ -30,6 +30,13 @@ from deltaproof.theorems.circuit_algebra import circuit_equivalence
 from deltaproof.theorems.confluence import distinct_rewriting_confluent, distinct_rewriting_sound
 from deltaproof.theorems.convolution import convolution_ring
 from deltaproof.theorems.cutting import causal_cut, cut_commutes, fixpoint_cut
+from deltaproof.theorems.elimination import (
+    constant_stream,
+    elimination_linear,
+    introduction_linear,
+    introduction_of_zero,
+    zero_almost_everywhere,
+)
 from deltaproof.theorems.feedback import (
     feedback_body_strict,
     feedback_causal,
@@ -52,6 +59,12 @@ from deltaproof.theorems.indexed import (
     grouping_linear,
     linear_aggregate_linear,
 )
+from deltaproof.theorems.iteration import (
+    mutual_recursion,
+    recursive_circuit,
+    seminaive_evaluation,
+    while_loop,
+)
 from deltaproof.theorems.lateness import join_state_cleanup, state_cleanup
 from deltaproof.theorems.laws import zset_laws_code
 from deltaproof.theorems.linear import (
@@ -71,6 +84,17 @@ from deltaproof.theorems.linearity import (
     product_group,
 )
 from deltaproof.theorems.multilinear import bilinear_increment_over_time, nary_join_increment
+from deltaproof.theorems.nested import (
+    clocks_commute,
+    lifted_cycle,
+    lifted_delay_strict,
+    nested_fixpoint,
+)
+from deltaproof.theorems.nested_increments import (
+    doubly_incremental_distinct,
+    doubly_incremental_join,
+)
+from deltaproof.theorems.nested_recursion import incremental_recursion, nested_iterations_bounded
 from deltaproof.theorems.nulls import aggregate_skips_null, not_in_anti_join, null_join_key
 from deltaproof.theorems.operators.aggregate import aggregate_increment, aggregate_keyless
 from deltaproof.theorems.operators.aggregate_code import (
@@ -185,8 +209,10 @@ from deltaproof.theorems.three_valued import (
     where_keeps_true,
     where_partition,
 )
+from deltaproof.theorems.transitive_closure import transitive_closure_incremental
 from deltaproof.theorems.upserts import upsert_to_zset
 from deltaproof.theorems.weights import weight_domains
+from deltaproof.theorems.window import monotone_window
 from deltaproof.theorems.zsets import zset_group
 from deltaproof.theorems.ztransform import (
     incremental_ztransform,
@@ -407,6 +433,16 @@ CHAPTERS: tuple[Chapter, ...] = (
         "recursion",
         "Fixpoints of queries",
         (
+            zero_almost_everywhere,
+            introduction_linear,
+            elimination_linear,
+            constant_stream,
+            introduction_of_zero,
+            recursive_circuit,
+            seminaive_evaluation,
+            mutual_recursion,
+            while_loop,
+            monotone_window,
             recursion_seminaive,
             recursion_least,
             recursion_bekic,
@@ -414,7 +450,21 @@ CHAPTERS: tuple[Chapter, ...] = (
             recursion_rewrites,
         ),
     ),
-    Chapter("nested", "Streams of streams", ()),
+    Chapter(
+        "nested",
+        "Streams of streams",
+        (
+            clocks_commute,
+            lifted_delay_strict,
+            nested_fixpoint,
+            lifted_cycle,
+            doubly_incremental_join,
+            doubly_incremental_distinct,
+            incremental_recursion,
+            nested_iterations_bounded,
+            transitive_closure_incremental,
+        ),
+    ),
     Chapter(
         "logic",
         "NULL and three-valued logic",

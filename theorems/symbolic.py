@@ -176,12 +176,12 @@ class MergedWeight:
 
     >>> w = MergedWeight(z3.Int("w"))
     >>> w + 1 - w, (w > 0) * 2
-    (MergedWeight(w + 1 - w), MergedWeight(If(w > 0, 2, 0)))
+    (MergedWeight(w + 1 - w), MergedWeight(If(0 < w, 2, 0)))
     >>> bool(w), bool(w - w), w == 0
     (True, False, False)
     >>> "there" if w > 0 else "not there"
     Traceback (most recent call last):
-    TypeError: a branch on w > 0
+    TypeError: a branch on 0 < w
     """
 
     symbolic_weight = True

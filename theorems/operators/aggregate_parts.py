@@ -16,6 +16,7 @@ from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.select import AggregateCall
 from deltaproof.theorems.kernel import (
+    Case,
     Counterexample,
     Definition,
     Formula,
@@ -27,6 +28,7 @@ from deltaproof.theorems.kernel import (
     induct,
     inst,
     prove,
+    prove_for_all,
     recursive,
     refute,
 )
@@ -162,11 +164,27 @@ def variance_from_sums() -> Thm:
     )
     by = [each for of in (n, s, q, deviations) for each in of.equations]
 
+    x, y, z, v = z3.Ints("x y z v")
+    split = prove_for_all("(x - y) z v", [x, y, z, v], (x - y) * z * v == x * z * v - y * z * v)
+    joined = prove_for_all("x (y + z)", [x, y, z], x * (y + z) == x * y + x * z)
+
+    def products(case: Case) -> list[Thm]:
+        """The products of sums in the claim, multiplied out one by one."""
+        if not case.arguments:
+            return []
+        k, w, rest = case.arguments
+        factors = (m * k - c, m * k, c)
+        sums = ((m * m, k * k * w, q(rest)), (2 * m * c, k * w, s(rest)), (c * c, w, n(rest)))
+        squared = [inst(split, m * k, c, each, w) for each in factors]
+        return [*squared, *[inst(joined, *each) for each in sums]]
+
     def claim(entries: Term) -> Formula:
         right = m * m * q(entries) - 2 * m * c * s(entries) + c * c * n(entries)
         return deviations(entries, m, c) == right
 
-    squares = gen(induct("Σ (m x - c)² = m² q - 2 m c s + c² n", lists.sort, claim, by), m, c)
+    squares = gen(
+        induct("Σ (m x - c)² = m² q - 2 m c s + c² n", lists.sort, claim, by, products), m, c
+    )
     entries = z3.Const("l", lists.sort)
     size, mean, square = n(entries), s(entries), q(entries)
     known = [inst(squares, size, mean, entries)]

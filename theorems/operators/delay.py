@@ -6,10 +6,14 @@ from __future__ import annotations
 import z3
 
 from deltaproof.reference.operators.delay import Delay
+from deltaproof.reference.stream import integrate
+from deltaproof.reference.types import Schema
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, gen, refute
 from deltaproof.theorems.linear import Delays
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import row
 from deltaproof.theorems.streams import any_streams, delay_that_repeats_the_first_value
 from deltaproof.theorems.symbolic import Subject, prove_code, refute_code, subject_of
 
@@ -18,7 +22,16 @@ def delay_of_the_view() -> Counterexample:
     """The view of the tick before for the change of the tick before."""
     d0, d1 = z3.Ints("d0 d1")
     claim = (d0 + d1) - d0 == d0 + d1
-    return refute("D(z(I(d)))[2] = I(d)[1]", claim, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[ZSet, ZSet]:
+        """What the increment puts out at tick 2, and the view at tick 1."""
+        increment, deltas = Delay().increment(Schema.parse("k BIGINT")), [row(d0, 1), row(d1, 1)]
+        for delta in deltas:
+            increment.step(delta)
+            increment.commit()
+        return increment.step(ZSet()), integrate(deltas)[-1]
+
+    return refute("D(z(I(d)))[2] = I(d)[1]", claim, show=[d0, d1], replay=replay)
 
 
 @theorem(

@@ -6,10 +6,12 @@ from __future__ import annotations
 import z3
 
 from deltaproof.reference.operators.differentiate import Differentiate
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, parts, refute
 from deltaproof.theorems.linear import Linear
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import (
     Streams,
     any_streams,
@@ -28,7 +30,12 @@ def change_that_is_never_taken_back() -> Counterexample:
     """The delta for the change of deltas: the view then keeps every change for ever."""
     d0, d1 = z3.Ints("d0 d1")
     claim = d1 - d0 == d1
-    return refute("D(D(I(d)))[1] = d[1]", claim, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[ZSet, ZSet]:
+        increments = Run(Differentiate(), ("k BIGINT",))
+        return increments.change([row(d0, 1)], [row(d1, 1)]), row(d1, 1)
+
+    return refute("D(D(I(d)))[1] = d[1]", claim, show=[d0, d1], replay=replay)
 
 
 @theorem(

@@ -6,10 +6,12 @@ from __future__ import annotations
 import z3
 
 from deltaproof.reference.operators.integrate import Integrate
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import Counterexample, Thm, both, parts, refute
 from deltaproof.theorems.linear import Linear
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import (
     Streams,
     any_streams,
@@ -29,7 +31,12 @@ def integral_of_the_delta_once() -> Counterexample:
     d0, d1 = z3.Ints("d0 d1")
     contents = (d0, d0 + d1)
     claim = (contents[0] + contents[1]) - contents[0] == d1
-    return refute("D(I(I(d)))[1] = d[1]", claim, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[ZSet, ZSet]:
+        increments = Run(Integrate(), ("k BIGINT",))
+        return increments.change([row(d0, 1)], [row(d1, 1)]), row(d1, 1)
+
+    return refute("D(I(I(d)))[1] = d[1]", claim, show=[d0, d1], replay=replay)
 
 
 @theorem(

@@ -29,6 +29,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.zsets import INT
 
@@ -46,7 +47,17 @@ def insertion(before: Definition | Term, new: Term, place: Term) -> Definition:
 def only_the_changed_row() -> Counterexample:
     """The successor of a new row still reads the row in front of it."""
     before, new = z3.Ints("row_in_front new_row")
-    return refute("lag of the next row stays", before == new, show=[before, new])
+
+    def replay(before: int, new: int) -> tuple[ZSet, ZSet]:
+        """The last row with the value in front of it, with the new row and without."""
+        ordered, columns = (Order(col("place")),), ("place BIGINT, v BIGINT",)
+        lags = Run(Lag(col("v"), 1, "n", (), ordered), columns)
+        sequence = row(1, 1, before) + row(1, 3, 0)
+        found = lags.over(sequence + row(1, 2, new)), lags.over(sequence)
+        one, other = (ZSet([each for each in rows.items() if each[0][0] == 3]) for rows in found)
+        return one, other
+
+    return refute("lag of the next row stays", before == new, show=[before, new], replay=replay)
 
 
 def next_row_only() -> Counterexample:

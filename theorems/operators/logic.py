@@ -14,7 +14,9 @@ import z3
 
 from deltaproof.reference.operators.logic import Branch, Logic
 from deltaproof.reference.scalar import col, lit
+from deltaproof.reference.stream import delay
 from deltaproof.reference.types import Row, Schema
+from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.forking import prove_paths
 from deltaproof.theorems.kernel import (
     Counterexample,
@@ -36,6 +38,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.linear import Delays, Linear, lifted
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import TICK, additive, affine_as_linear, group_of_streams
 from deltaproof.theorems.sums import ComposedMaps, LinearMaps, linear_maps
 from deltaproof.theorems.symbolic import Subject, prove_code, refute_code, subject_of
@@ -56,7 +59,12 @@ def any_images(name: str, maps: LinearMaps) -> Term:
 def branch_without_its_delay() -> Counterexample:
     """The row comes out at once, and the view is early by a tick."""
     d0, d1 = z3.Ints("d0 d1")
-    return refute("branch(d)[1] = d[1], with delay 1", d1 == d0, show=[d0, d1])
+
+    def replay(d0: int, d1: int) -> tuple[ZSet, ZSet]:
+        late = Run(Logic((Branch((("k", col("k")),), delay=1),)), ("k BIGINT",))
+        return late.change([row(d0, 1)], [row(d1, 1)]), row(d1, 1)
+
+    return refute("branch(d)[1] = d[1], with delay 1", d1 == d0, show=[d0, d1], replay=replay)
 
 
 def weight_squared() -> Counterexample:
@@ -105,12 +113,23 @@ def logic_linear() -> Thm:
 def delays_that_do_not_add() -> Counterexample:
     """The longer of two delays for their sum: what comes out at tick 2 comes out a tick early."""
     s0, s1 = z3.Ints("s0 s1")
-    return refute("z(z(s))[2] = z(s)[2]", s0 == s1, show=[s0, s1])
+
+    def replay(s0: int, s1: int) -> tuple[int, int]:
+        late = delay([s0, s1, 0])
+        return delay(late)[2], late[2]
+
+    return refute("z(z(s))[2] = z(s)[2]", s0 == s1, show=[s0, s1], replay=replay)
 
 
 def weights_that_add() -> Counterexample:
     v, w = z3.Ints("first_factor second_factor")
-    return refute("factors of both branches add", v + w == v * w, show=[v, w])
+
+    def replay(v: int, w: int) -> tuple[ZSet, ZSet]:
+        first, second = (Logic((Branch((("k", col("k")),), weight=lit(f)),)) for f in (v, w))
+        fused = first.followed_by(second)
+        return row(v + w, 1), Run(fused or first, ("k BIGINT",)).over(row(1, 1))
+
+    return refute("factors of both branches add", v + w == v * w, show=[v, w], replay=replay)
 
 
 @theorem(

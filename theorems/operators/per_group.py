@@ -30,6 +30,7 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.linear import lifted
 from deltaproof.theorems.operators.aggregate import any_grouping
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import abelian_group, any_streams
 from deltaproof.theorems.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.zsets import if_then, streams_of
@@ -39,7 +40,15 @@ def group_that_forgets() -> Counterexample:
     """A circuit that is dropped while the group has rows: what it gave is never taken back."""
     before, change = z3.Ints("view_before view_change")
     claim = before + change == change
-    return refute("a group may begin anew at any time", claim, show=[before, change])
+
+    def replay(before: int, change: int) -> tuple[ZSet, ZSet]:
+        """The view after both ticks, and that of a circuit which saw the second only."""
+        groups, tables = Run(PerGroup(("k",), T.project("v")), (str(T.schema),)), row(before, 1, 3)
+        delta = row(change, 1, 3)
+        return groups.first(tables) + groups.change([tables], [delta]), groups.first(delta)
+
+    name = "a group may begin anew at any time"
+    return refute(name, claim, show=[before, change], replay=replay)
 
 
 def empty_group_that_keeps_a_row() -> Counterexample:
@@ -57,7 +66,15 @@ def sum_over_all_groups() -> Counterexample:
         return if_then(x > 0, z3.IntVal(1))
 
     claim = top(one) + top(other) == top(one + other)
-    return refute("Q(a) = the sum of Q per group", claim, show=[one, other])
+
+    def replay(one: int, other: int) -> tuple[ZSet, ZSet]:
+        """The values of each group, and those of the whole table."""
+        values, rows = T.project("v").distinct(), row(one, 1, 3) + row(other, 2, 3)
+        groups = T.per_group(["k"], values).project("v")
+        return groups.meaning()({"t": rows}), values.meaning()({"t": rows})
+
+    name = "Q(a) = the sum of Q per group"
+    return refute(name, claim, show=[one, other], replay=replay)
 
 
 @theorem(

@@ -28,6 +28,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.operators.semi_join import Matches
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.zsets import any_zsets
 
@@ -37,12 +38,34 @@ def ranks_that_count_rows() -> Counterexample:
     weight, rest = z3.Ints("weight_in_front rest")
     given = [weight > 0, rest >= 0]
     claim = 1 + rest + 1 == 1 + rest + weight
-    return refute("RANK = 1 + the number of rows before", claim, given, show=[weight, rest])
+
+    def replay(weight: int, rest: int) -> tuple[list[int], list[int]]:
+        return rank_of_the_last(rest, 1), rank_of_the_last(rest, weight)
+
+    name = "RANK = 1 + the number of rows before"
+    return refute(name, claim, given, show=[weight, rest], replay=replay)
+
+
+def rank_of_the_last(*weights: int) -> list[int]:
+    """What RANK gives the row behind rows of these weights.
+
+    >>> rank_of_the_last(), rank_of_the_last(2, 1)
+    ([1], [4])
+    """
+    ranks = Run(Rank("rank", "n", (), (Order(col("v")),)), ("v BIGINT",))
+    in_front = ZSet([((place,), weight) for place, weight in enumerate(weights)])
+    behind = len(weights)
+    return [rank for v, rank in ranks.over(in_front + row(1, behind)) if v == behind]
 
 
 def ranks_kept_behind_a_change() -> Counterexample:
     before, change = z3.Ints("weight_before change_before")
-    return refute("RANK stays outside the delta", before + change == before, show=[before, change])
+
+    def replay(before: int, change: int) -> tuple[list[int], list[int]]:
+        return rank_of_the_last(before + change), rank_of_the_last(before)
+
+    claim, name = before + change == before, "RANK stays outside the delta"
+    return refute(name, claim, [before >= 0, change > 0], show=[before, change], replay=replay)
 
 
 @theorem(

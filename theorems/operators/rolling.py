@@ -30,6 +30,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.zsets import any_zsets, if_then
 
@@ -40,15 +41,40 @@ def frame_for_reach() -> Counterexample:
     seen = z3.And(y - preceding <= x, x <= y + following)
     wrong = z3.And(x - preceding <= y, y <= x + following)
     given = [preceding >= 0, following == 0]
-    return refute(
-        "x is seen from its own frame", seen == wrong, given, [x, y, preceding, following]
-    )
+
+    def replay(x: int, y: int, preceding: int, following: int) -> tuple[bool, bool]:
+        frame = Frame("range", preceding, following)
+        return in_frame(x, y, frame), in_frame(y, x, frame)
+
+    name, show = "x is seen from its own frame", [x, y, preceding, following]
+    return refute(name, seen == wrong, given, show, replay=replay)
+
+
+def in_frame(x: int, y: int, frame: Frame) -> bool:
+    """Whether the row at x is in the frame of the row at y.
+
+    >>> in_frame(3, 5, LAST_TWO), in_frame(5, 3, LAST_TWO)
+    (True, False)
+    """
+    calls = (("sum", AggregateCall("sum", col("weight"))),)
+    operator = Rolling(calls, (), (Order(col("place")),), frame)
+    sums = Run(operator, ("place BIGINT, weight BIGINT",)).over(row(1, x, 1) + row(1, y, 0))
+    return [total for place, weight, total in sums if (place, weight) == (y, 0)] == [1]
 
 
 def rows_in_the_delta_only() -> Counterexample:
     """Other rows keep their sums when a row in their frame changes."""
     total, change = z3.Ints("sum_before change_in_frame")
-    return refute("a sum outside the delta stays", total + change == total, show=[total, change])
+
+    def replay(total: int, change: int) -> tuple[ZSet, ZSet]:
+        """What the increment changes in the row behind, and nothing."""
+        sums = Run(Rolling(CALLS[:1], ("k",), (Order(col("v")),), LAST_TWO), (COLUMNS,))
+        before = row(1, 1, 5) + row(total, 1, 4)
+        change_of_sums = sums.change([before], [row(change, 1, 4)])
+        return ZSet([each for each in change_of_sums.items() if each[0][1] == 5]), ZSet()
+
+    claim, name = total + change == total, "a sum outside the delta stays"
+    return refute(name, claim, [total >= 0, change > 0], show=[total, change], replay=replay)
 
 
 @theorem(
@@ -98,12 +124,13 @@ def rolling_locality() -> Thm:
 
 ROWS: list[Row] = [(1, 3), (1, 5), (1, None)]  # two apart, and a row without a place
 CALLS = tuple((name, AggregateCall(name, col("v"))) for name in ("sum", "avg", "min"))
+COLUMNS = "k BIGINT, v BIGINT"
 LAST_TWO = Frame("range", 2, 0)
 
 
 def rolling_subject(frame: Frame, rows: list[Row] = ROWS, ticks: int = 2) -> Subject:
     operator = Rolling(CALLS, ("k",), (Order(col("v")),), frame)
-    return subject_of(operator, [("k BIGINT, v BIGINT", rows)], ticks)
+    return subject_of(operator, [(COLUMNS, rows)], ticks)
 
 
 def rolling_code_of_changed_rows() -> Counterexample:

@@ -24,6 +24,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Stateless, Subject, subject_of
 from deltaproof.theorems.zsets import INT
 
@@ -54,9 +55,15 @@ def sessions_of_the_changed_time() -> Counterexample:
 def gap_that_is_not_reached() -> Counterexample:
     end, following, gap = z3.Ints("end next_row gap")
     claim = (following - end < gap) == (following - end <= gap)
-    return refute(
-        "rows exactly a gap apart", claim, [gap > 0, following > end], [end, following, gap]
-    )
+
+    def replay(end: int, following: int, gap: int) -> tuple[bool, bool]:
+        """Whether both are of one session, by < and by the reference."""
+        sessions = Run(SessionWindow("t", gap, (), "begins", "ends"), ("t BIGINT",))
+        begins = {begin for _, begin, _ in sessions.over(row(1, end) + row(1, following))}
+        return following - end < gap, len(begins) == 1
+
+    name, given, show = "rows exactly a gap apart", [gap > 0, following > end], [end, following, gap]
+    return refute(name, claim, given, show, replay=replay)
 
 
 @theorem(

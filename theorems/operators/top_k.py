@@ -38,6 +38,7 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.symbolic import Altered, Stateless, Subject, subject_of
 from deltaproof.theorems.zsets import INT, ZERO, ZSets, if_then
 
@@ -187,7 +188,21 @@ def duplicates_as_one() -> Counterexample:
     """A row of weight 2 that takes one place."""
     w, k = z3.Ints("weight k")
     claim = smaller_of(z3.IntVal(1), k) == smaller_of(w, k)
-    return refute("each row is placed once", claim, [w > 0, k >= 0], show=[w, k])
+
+    def replay(w: int, k: int) -> tuple[ZSet, ZSet]:
+        return first_rows(k, row(1, 0)), first_rows(k, row(w, 0))
+
+    name = "each row is placed once"
+    return refute(name, claim, [w > 0, k >= 0], show=[w, k], replay=replay)
+
+
+def first_rows(k: int, rows: ZSet) -> ZSet:
+    """What TopK keeps of these rows, each a number and its place in the order.
+
+    >>> first_rows(3, ZSet({(0,): 2, (1,): 5}))
+    ZSet({(0,): 2, (1,): 1})
+    """
+    return Run(TopK((), ORDER, k), ("v BIGINT",)).over(rows)
 
 
 def no_refill() -> Counterexample:
@@ -204,7 +219,16 @@ def no_refill() -> Counterexample:
 def window_of_k_minus_one() -> Counterexample:
     a, b, k = z3.Ints("before_here before_there k")
     kept = smaller_of(a, k - 1) + b < k
-    return refute("k - 1 rows are enough", kept == (a + b < k), [a >= 0, b >= 0, k > 1], [a, b, k])
+    given = [a >= 0, b >= 0, k > 1]
+
+    def replay(a: int, b: int, k: int) -> tuple[int, int]:
+        """The weight of a row behind a and b, among the first k of what is left and of all."""
+        there = row(b, 0) + row(1, 1)
+        left = first_rows(k, first_rows(k - 1, row(a, 0)) + there)
+        return left[(1,)], first_rows(k, row(a, 0) + there)[(1,)]
+
+    name = "k - 1 rows are enough"
+    return refute(name, kept == (a + b < k), given, [a, b, k], replay=replay)
 
 
 @theorem(
