@@ -42,7 +42,6 @@ from deltaproof.theorems.kernel import (
     Formula,
     Thm,
     assume,
-    axiom,
     both,
     discharge,
     gen,
@@ -231,9 +230,8 @@ def cut_fixpoint_without_the_cut() -> Counterexample:
     wrong=(cut_fixpoint_without_the_cut,),
 )
 def fixpoint_cut() -> Thm:
-    f, fix = any_strict()
+    f, strict, fix = any_strict()
     streams = f.target
-    strict = axiom("F is strict", f.reads(STRICT))
     short = cut(streams, CAUSAL)
     body = Operator("cut F", (streams,), streams, lambda a, n: short(f.of(a), n), (TICK,))
     (a,), (b,), (n,) = body.inputs("s"), body.inputs("r"), body.parameters

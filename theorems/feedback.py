@@ -9,6 +9,8 @@ is seen to be Q(z(s)).
 
 from __future__ import annotations
 
+from functools import cache
+
 import z3
 
 from deltaproof.reference import stream as reference
@@ -46,12 +48,14 @@ def loop_without_a_delay() -> Counterexample:
     return refute(name, s0 + a0 == s0 + b0, show=[s0, a0, b0], replay=replay)
 
 
-def any_loop() -> tuple[Operator, Thm, Operator, Thm]:
-    """T causal and F strict, of which nothing else is known, and the axioms that say so."""
+@cache
+def any_loop() -> Loop:
+    """fix a. T(s, F(a)), where nothing is known but that T is causal and F strict."""
     a, b, c = (any_streams(name) for name in "ABC")
     circuit, back = any_operator("T", [a, c], b), any_operator("F", [b], c)
     causal = axiom("T is causal", circuit.reads(CAUSAL))
-    return circuit, causal, back, axiom("F is strict", back.reads(STRICT))
+    strict = axiom("F is strict", back.reads(STRICT))
+    return Loop("fix a. T(s, F(a))", circuit, causal, back, strict)
 
 
 @theorem(
@@ -61,25 +65,27 @@ def any_loop() -> tuple[Operator, Thm, Operator, Thm]:
     wrong=(loop_without_a_delay,),
 )
 def feedback_body_strict() -> Thm:
-    return Loop("fix a. T(s, F(a))", *any_loop()).strict
+    return any_loop().strict
 
 
-def any_strict() -> tuple[Operator, Fixpoint]:
+@cache
+def any_strict() -> tuple[Operator, Thm, Fixpoint]:
     """F, of which nothing is known but that it is strict, and its fixpoint."""
     a = any_streams("A")
     f = any_operator("F", [a], a)
     strict = axiom("F is strict", f.reads(STRICT))
-    return f, fixpoint("fix F", a, [], f.of, strict)
+    return f, strict, fixpoint("fix F", a, [], f.of, strict)
 
 
 def fixpoint_of_a_causal_body() -> Counterexample:
-    """a = s + a has no solution unless s = 0; I solves it only with the delay."""
-    s0, a0 = z3.Ints("s0 a0")
+    """a = s + a has no solution but for s = 0; I(s) solves it with the delay only."""
+    s0 = z3.Int("s0")
 
-    def replay(s0: int, a0: int) -> tuple[list[int], list[int]]:
-        return [a0], reference.lift(lambda s, a: s + a)([s0], [a0])
+    def replay(s0: int) -> tuple[list[int], list[int]]:
+        integral = reference.integrate([s0])
+        return integral, reference.lift(lambda s, a: s + a)([s0], integral)
 
-    return refute("a = s + a has a solution, a0", a0 == s0 + a0, show=[s0, a0], replay=replay)
+    return refute("I(s) solves a = s + a, at tick 0", s0 == s0 + s0, show=[s0], replay=replay)
 
 
 def fixpoint_that_may_start_anywhere() -> Counterexample:
@@ -100,7 +106,7 @@ def fixpoint_that_may_start_anywhere() -> Counterexample:
 )
 def strict_fixpoint() -> Thm:
     """It exists, without an axiom, and no other stream solves the equation."""
-    _, fix = any_strict()
+    _, _, fix = any_strict()
     return both("the fixpoint of F", fix.solves, fix.unique)
 
 
@@ -111,21 +117,21 @@ def strict_fixpoint() -> Thm:
     wrong=(causal_as_strict, loop_without_a_delay),
 )
 def feedback_causal() -> Thm:
-    loop = Loop("fix a. T(s, F(a))", *any_loop())
+    loop = any_loop()
     return both("feedback", loop.fixpoint.solves, loop.fixpoint.unique, loop.causal())
 
 
 def loop_that_counts_ticks() -> Counterexample:
-    """fix a. s + z(a) + 1 = I(s + 1): at a later start it has counted already."""
-    s0 = z3.Int("s0")
+    """fix a. s + z(a) + c is I(s + c): at a later start it has counted already."""
+    c = z3.Int("c")
 
-    def replay(s0: int) -> tuple[list[int], list[int]]:
-        one_more = reference.lift(lambda value: value + 1)
-        late = reference.integrate(one_more(reference.delay([s0])))
-        return late, reference.delay(reference.integrate(one_more([s0])))
+    def replay(c: int) -> tuple[list[int], list[int]]:
+        more = reference.lift(lambda value: value + c)
+        late = reference.integrate(more(reference.delay([0, 0])))
+        return late, reference.delay(reference.integrate(more([0, 0])))
 
-    name = "Q(z(s)) = z(Q(s)), Q(s) = fix a. s + z(a) + 1"
-    return refute(name, z3.And(s0 == s0, z3.IntVal(1) == 0), show=[s0], replay=replay)
+    name = "Q(z(s)) = z(Q(s)) at tick 0, Q(s) = fix a. s + z(a) + c"
+    return refute(name, 0 + 0 + c == 0, show=[c], replay=replay)
 
 
 @theorem(
@@ -135,7 +141,9 @@ def loop_that_counts_ticks() -> Counterexample:
     wrong=(loop_that_counts_ticks,),
 )
 def feedback_time_invariant() -> Thm:
-    circuit, causal, back, strict = any_loop()
-    loop = Loop("fix a. T(s, F(a))", circuit, causal, back, strict)
-    late = [axiom(f"{one.name} is time-invariant", one.invariant()) for one in (circuit, back)]
-    return loop.invariant(*late)
+    loop = any_loop()
+    circuit, back = (
+        axiom(f"{each.name} is time-invariant", each.invariant())
+        for each in (loop.circuit, loop.back)
+    )
+    return loop.invariant(circuit, back)

@@ -45,7 +45,7 @@ Replay: TypeAlias = Callable[..., tuple[Any, Any]]  # values ↦ both sides, fro
 
 EFFORT = 1_000_000  # z3 resource units for a goal; all proofs here together need five times that
 # What z3 tries first depends on what the process asked it before: a search that got lost begins
-# anew with another seed. An answer stays an answer, whichever seed finds it.
+# anew, with its tactics and another seed. An answer stays an answer, whichever seed finds it.
 SEEDS = (0, 1, 2)
 VACUITY_EFFORT = 10_000  # for the hypotheses alone, where "unknown" is a fair answer
 
@@ -185,9 +185,15 @@ def ask(
 
     `hypotheses` are formulas of theorems; `given` is what is supposed beside them.
     """
-    started, spent = perf_counter(), _units()
     supposed = [*hypotheses, *given]
-    for seed in SEEDS:
+    solver = z3.SimpleSolver()
+    solver.add(*supposed)
+    alone = _alone(name, solver, bool(hypotheses), given)
+    started, spent = perf_counter(), _units()
+    solver.set("rlimit", effort)
+    solver.add(z3.Not(goal))
+    verdict = solver.check()
+    for seed in SEEDS if verdict == z3.unknown else ():
         solver = z3.Solver()
         solver.set("rlimit", effort)
         solver.set("random_seed", seed)
@@ -201,11 +207,10 @@ def ask(
         raise ProofError(f"{name}: does not hold, for example where {model}", model)
     if verdict == z3.unknown:
         raise ProofError(
-            f"{name}: z3 gave up {len(SEEDS)} times after {effort:,} units "
+            f"{name}: z3 gave up {1 + len(SEEDS)} times after {effort:,} units "
             f"({solver.reason_unknown()}); "
             "usually a fact is missing: add the lemma's instance to `by`"
         )
-    alone = _alone(name, hypotheses, given)
     return Query(name, "unsat", ms, alone, units, lambda: [*supposed, z3.Not(goal)])
 
 
@@ -220,26 +225,26 @@ def _units(solver: Any = None) -> int:
     return _spent
 
 
-def _alone(name: str, hypotheses: Sequence[Formula], given: Sequence[Formula]) -> str:
-    """Why the hypotheses have a model. Raises ProofError when they contradict each other.
+def _alone(name: str, solver: Any, by_theorems: bool, given: Sequence[Formula]) -> str:
+    """Why what the solver knows has a model. Raises ProofError when it contradicts itself.
 
     z3 cannot always find values for formulas with quantifiers. Formulas of theorems are then
     true in the model of the axioms (see `models`); for what is given, values are looked for alone.
     """
-    if not hypotheses and not given:
+    if not by_theorems and not given:
         return "none"
-    verdict = _consistent(name, [*hypotheses, *given])
+    verdict = _consistent(name, solver)
     if verdict != z3.unknown:
         return str(verdict)
     if not given:
         return "model"
-    return "given" if _consistent(name, given) == z3.sat else "unknown"
+    only_given = z3.SimpleSolver()
+    only_given.add(*given)
+    return "given" if _consistent(name, only_given) == z3.sat else "unknown"
 
 
-def _consistent(name: str, formulas: Sequence[Formula]) -> Any:
-    solver = z3.Solver()
+def _consistent(name: str, solver: Any) -> Any:
     solver.set("rlimit", VACUITY_EFFORT)
-    solver.add(*formulas)
     verdict = solver.check()
     if verdict == z3.unsat:
         raise ProofError(f"{name}: the hypotheses contradict each other, so this proves nothing")
@@ -345,7 +350,7 @@ def prove(
 
 def assume(formula: Formula) -> Thm:
     """formula ⊢ formula."""
-    return _rule(f"assume {formula}", formula, assumptions=(formula,))
+    return _rule("assumed", formula, assumptions=(formula,))
 
 
 def discharge(name: str, assumption: Formula, thm: Thm) -> Thm:
@@ -371,7 +376,12 @@ def inst(thm: Thm, *terms: Term) -> Thm:
                     f"{formula.var_sort(place)}, got the {term.sort()} {term}"
                 )
         formula = z3.substitute_vars(formula.body(), *reversed(here))
-    return _rule(f"{thm.name}, at {', '.join(map(str, terms))}", formula, [thm])
+    return _rule(f"{thm.name}, at {', '.join(map(_head, terms))}", formula, [thm])
+
+
+def _head(term: Term) -> str:
+    """The term's outermost symbol: whole terms are long, and printing them takes z3's time."""
+    return f"{term.decl().name()}(…)" if z3.is_app(term) and term.num_args() else str(term)
 
 
 def gen(thm: Thm, *constants: Term, name: str = "", patterns: Sequence[Term] = ()) -> Thm:

@@ -83,6 +83,7 @@ from deltaproof.theorems.linearity import (
     linear_zero_odd,
     product_group,
 )
+from deltaproof.theorems.models import axioms_have_models
 from deltaproof.theorems.multilinear import bilinear_increment_over_time, nary_join_increment
 from deltaproof.theorems.nested import (
     clocks_commute,
@@ -492,6 +493,7 @@ CHAPTERS: tuple[Chapter, ...] = (
             upsert_to_zset,
         ),
     ),
+    Chapter("models", "What is assumed is true of something", (axioms_have_models,)),
     Chapter("weights", "Which theorem needs which weights", (weight_domains,)),
     Chapter("errata", "Slips in print, and what holds instead", ()),
     Chapter(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import z3
 
@@ -172,6 +173,7 @@ class Linear:
         )
 
 
+@cache
 def difference(streams: Streams) -> Thm:
     """∀ s. D(s) = s - z(s), as streams."""
     s = streams.stream("s")

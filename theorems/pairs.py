@@ -58,8 +58,10 @@ class Product:
 @cache
 def product(left: Group, right: Group) -> Product:
     """The product of two groups."""
-    datatype = z3.Datatype(f"{left.sort} × {right.sort}")
-    datatype.declare("pair", ("first", left.sort), ("second", right.sort))
+    name = f"{left.sort} × {right.sort}"
+    datatype = z3.Datatype(name)
+    fields = (f"left of {name}", left.sort), (f"right of {name}", right.sort)
+    datatype.declare(f"pair of {name}", *fields)  # SMT-LIB wants one sort per name
     sort = datatype.create()
     pair = sort.constructor(0)
     one, other = (sort.accessor(0, place) for place in (0, 1))

@@ -46,6 +46,7 @@ from deltaproof.theorems.python_values import (
 )
 
 MOST_STEPS = 5_000  # nodes walked, with loops unrolled and calls walked again
+MOST_DEPTH = 100  # nodes in one another; an elif is in the else of the if before it
 REACH_EFFORT = 200_000  # z3 units to find out whether a path can be taken
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
@@ -117,6 +118,7 @@ class Reading:
 
     inputs: Sequence[Any]
     steps: int = 0
+    depth: int = 0
     degrees: Degrees = field(default_factory=Degrees)
     constants: set[tuple[str, Value]] = field(default_factory=set)
     calls: list[CodeType] = field(default_factory=list)
@@ -176,17 +178,29 @@ class Body:
             what = f"more than {MOST_STEPS:,} steps with all loops unrolled"
             raise self.refused(node, what, "shorter loops")
 
+    @contextmanager
+    def inside(self, node: ast.AST) -> Iterator[None]:
+        """The walk of one node, which is a step; its refusals get its place."""
+        self.spend(node)
+        self.reading.depth += 1
+        if self.reading.depth > MOST_DEPTH:
+            what = f"code that is nested more than {MOST_DEPTH} deep"
+            raise self.refused(node, what, "several functions, or shorter expressions")
+        try:
+            yield
+        except UnsupportedCode as refusal:
+            raise self.located(node, refusal) from None
+        finally:
+            self.reading.depth -= 1
+
     # ------------------------------------------------------------ statements
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         for each in statements:
             if self.state.alive is False:
                 return
-            self.spend(each)
-            try:
+            with self.inside(each):
                 self.statement(each)
-            except UnsupportedCode as refusal:
-                raise self.located(each, refusal) from None
 
     def statement(self, node: ast.stmt) -> None:
         match node:
@@ -278,11 +292,8 @@ class Body:
 
     def value(self, node: ast.expr) -> Value:
         """What the expression is, where the walk is."""
-        self.spend(node)
-        try:
+        with self.inside(node):
             return self.expression(node)
-        except UnsupportedCode as refusal:
-            raise self.located(node, refusal) from None
 
     def expression(self, node: ast.expr) -> Value:
         match node:

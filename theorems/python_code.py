@@ -119,12 +119,7 @@ def translated(function: Any, shapes: Sequence[Shape] | None = None) -> Code:
         check_shapes(source, names, declared, shapes)
     inputs = tuple(map(variables, names, declared if shapes is None else shapes))
     reading = Reading(flat(inputs), calls=[source.function.__code__])
-    try:
-        bound = arguments_of(source, inputs, {}, reading)
-        output = Body(source, reading, True).result(bound)
-    except RecursionError:
-        what = f"{source.function.__name__} is nested too deeply"
-        raise source.refused(source.node, what, "shorter expressions") from None
+    output = Body(source, reading, True).result(arguments_of(source, inputs, {}, reading))
     if not flat(output):
         what = f"{source.function.__name__} returns nothing but empty tuples"
         raise source.refused(source.node, what, "return at least one weight")
@@ -192,7 +187,7 @@ def shapes_of(source: Source) -> list[Shape]:
     for each in weights(source):
         shape = shape_of_type(declared.get(each.name, inspect.Parameter.empty))
         if shape is None:
-            what = f"{each.name} is declared {each.annotation}"
+            what = f"{each.name} is declared {inspect.formatannotation(each.annotation)}"
             raise source.refused(source.node, what, DECLARE)
         shapes.append(shape)
     return shapes

@@ -171,7 +171,11 @@ def conjunction(one: Value, other: Value) -> Value:
 
 
 def disjunction(one: Value, other: Value) -> Value:
-    return negation(conjunction(negation(one), negation(other)))
+    if known(one):
+        return True if one else other
+    if known(other):
+        return True if other else one
+    return z3.Or(one, other)
 
 
 def choice(condition: Value, one: Value, other: Value) -> Value:

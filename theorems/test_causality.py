@@ -34,9 +34,8 @@ def unfolded(case: Case) -> list[Thm]:
 
 def test_streams_that_agree_up_to_a_tick_may_differ_at_the_next() -> None:
     s, r, t = A.stream("s"), A.stream("r"), z3.Const("t", TICK)
+    given, later = [agree(A, t, s, r)], A.at(s, after(t)) == A.at(r, after(t))
     with pytest.raises(ProofError, match="does not hold"):
-        given = [agree(A, t, s, r)]
-        later = A.at(s, after(t)) == A.at(r, after(t))
         prove("later", later, [inst(agree_now(A), s, r, t)], given=given)
 
 

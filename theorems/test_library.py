@@ -32,6 +32,7 @@ from deltaproof.theorems.licenses import (
     rewrites,
     written_increments,
 )
+from deltaproof.theorems.models import without_model
 from deltaproof.theorems.registry import Proof, Theorem, theorem
 
 NAMES = [each.name for each in catalogue()]
@@ -100,6 +101,10 @@ def test_it_holds_and_its_wrong_variants_do_not(name: str) -> None:
 def test_it_assumes_nothing_that_it_does_not_say(name: str) -> None:
     assumed = [each for each in proof_of(name).axioms if not each.endswith(STRUCTURE)]
     assert [each for each in assumed if not any(said in each for said in STATED)] == []
+
+
+def test_every_kind_of_axiom_has_a_model() -> None:
+    assert without_model({each for name in NAMES for each in proof_of(name).axioms}) == []
 
 
 def test_axioms_and_definitions_do_not_contradict_each_other() -> None:

@@ -23,12 +23,12 @@ from deltaproof.theorems.kernel import (
     Term,
     Thm,
     both,
+    define,
     fresh_symbol,
     gen,
     induct,
     inst,
     prove,
-    prove_for_all,
     recursive,
     refute,
 )
@@ -151,7 +151,17 @@ def variance_from_sums() -> Thm:
         )
 
     n, s, q = total("n", lambda k: ONE), total("s", lambda k: k), total("q", lambda k: k * k)
-    m, c = z3.Ints("m c")
+    m, c, k, w = z3.Ints("m c k w")
+    # Names for the products: z3 is slow where it has to multiply out and to add up at once.
+    square = define(
+        "(m x - c)² w", [INT] * 4, INT, lambda m, c, k, w: (m * k - c) * (m * k - c) * w
+    )
+    parabola = define(
+        "m² q - 2 m c s + c² n",
+        [INT] * 5,
+        INT,
+        lambda m, c, n, s, q: m * m * q - 2 * m * c * s + c * c * n,
+    )
     deviations = recursive(
         "Σ (m x - c)²",
         lists.sort,
@@ -159,35 +169,37 @@ def variance_from_sums() -> Thm:
         INT,
         (
             lambda recur, m, c: ZERO,
-            lambda recur, k, w, rest, m, c: (m * k - c) * (m * k - c) * w + recur(rest, m, c),
+            lambda recur, k, w, rest, m, c: square(m, c, k, w) + recur(rest, m, c),
         ),
     )
-    by = [each for of in (n, s, q, deviations) for each in of.equations]
+    multiplied = prove(
+        "a square, multiplied out once",
+        square(m, c, k, w) == (m * k * (m * k - c) - c * (m * k - c)) * w,
+        [square.unfold(m, c, k, w)],
+    )
 
-    x, y, z, v = z3.Ints("x y z v")
-    split = prove_for_all("(x - y) z v", [x, y, z, v], (x - y) * z * v == x * z * v - y * z * v)
-    joined = prove_for_all("x (y + z)", [x, y, z], x * (y + z) == x * y + x * z)
-
-    def products(case: Case) -> list[Thm]:
-        """The products of sums in the claim, multiplied out one by one."""
+    def sums(case: Case) -> list[Thm]:
+        """The equations of the sums, and what one more row makes of them."""
+        known = [*(of.unfold(case.term) for of in (n, s, q)), deviations.unfold(case.term, m, c)]
         if not case.arguments:
-            return []
+            return [*known, parabola.unfold(m, c, ZERO, ZERO, ZERO)]
         k, w, rest = case.arguments
-        factors = (m * k - c, m * k, c)
-        sums = ((m * m, k * k * w, q(rest)), (2 * m * c, k * w, s(rest)), (c * c, w, n(rest)))
-        squared = [inst(split, m * k, c, each, w) for each in factors]
-        return [*squared, *[inst(joined, *each) for each in sums]]
+        before = n(rest), s(rest), q(rest)
+        after = w + before[0], k * w + before[1], k * k * w + before[2]
+        left = square(m, c, k, w) + parabola(m, c, *before)
+        row = inst(gen(multiplied, k, w), k, w)
+        unfolded = [parabola.unfold(m, c, *each) for each in (before, after)]
+        return [*known, prove("one more row", left == parabola(m, c, *after), [row, *unfolded])]
 
     def claim(entries: Term) -> Formula:
-        right = m * m * q(entries) - 2 * m * c * s(entries) + c * c * n(entries)
-        return deviations(entries, m, c) == right
+        whole = parabola(m, c, n(entries), s(entries), q(entries))
+        return deviations(entries, m, c) == whole
 
-    squares = gen(
-        induct("Σ (m x - c)² = m² q - 2 m c s + c² n", lists.sort, claim, by, products), m, c
-    )
+    name = "Σ (m x - c)² = m² q - 2 m c s + c² n"
+    squares = gen(induct(name, lists.sort, claim, (), sums), m, c)
     entries = z3.Const("l", lists.sort)
     size, mean, square = n(entries), s(entries), q(entries)
-    known = [inst(squares, size, mean, entries)]
+    known = [inst(squares, size, mean, entries), *parabola.equations]
     goal = deviations(entries, size, mean) == size * (size * square - mean * mean)
     identity = gen(prove("Σ (n x - s)² = n (n q - s²)", goal, known), entries)
     count, value = nullable_argument()
