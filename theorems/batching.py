@@ -75,8 +75,8 @@ def each_entry_for_itself() -> Counterexample:
 def consolidation_weights() -> Thm:
     """So any query says the same of both; linear ones may also add up what each entry gives."""
     rows = any_zsets("A")
-    lists, without = rows.lists, linear_maps(rows, rows).without
-    removed = linear_maps(rows, rows).removed
+    maps = linear_maps(rows, any_zsets("B"))
+    lists, without, removed = rows.lists, maps.without, maps.removed
     x, W, has = lists.x, lists.W, lists.has
 
     def with_first(k: Term, weight: Term, others: Term) -> Term:

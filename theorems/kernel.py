@@ -777,8 +777,7 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
     group (2x = 0 does not give x = 0, though in the integers it would). z3 only finds the
     numbers; they are checked here.
     """
-    laws = z3.And(*group_laws(group.sort, group.add, group.neg, group.zero))
-    if not group.laws.formula.eq(laws):
+    if not _says_group(group):
         raise ProofError(f"{name}: {group.laws} does not say that this is an abelian group")
     premises = [thm for thm in by if _is_equation(thm.formula, group.sort)]
     form = linear_form(group, *goal.children())
@@ -799,11 +798,17 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
     return _rule(name, goal, [group.laws, *premises], [query])
 
 
-def _atoms(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> list[Term]:
+@cache
+def _says_group(group: Group) -> bool:
+    laws = z3.And(*group_laws(group.sort, group.add, group.neg, group.zero))
+    return bool(group.laws.formula.eq(laws))
+
+
+def _atoms(form: LinearForm, forms: Sequence[LinearForm]) -> list[int]:
     return list({term: None for each in (form, *forms) for term in each})
 
 
-def _value(form: dict[Term, int], numbers: dict[Term, Term]) -> Term:
+def _value(form: LinearForm, numbers: dict[int, Term]) -> Term:
     return _sum([times * numbers[term] for term, times in form.items()])
 
 
@@ -816,9 +821,13 @@ def _is_equation(formula: Formula, sort: Sort) -> bool:
     return bool(z3.is_eq(formula)) and formula.arg(0).sort() == sort
 
 
-def linear_form(group: Group, left: Term, right: Term) -> dict[Term, int]:
+LinearForm: TypeAlias = dict[int, int]  # factors, by z3's number of the term
+
+
+def linear_form(group: Group, left: Term, right: Term) -> LinearForm:
     """left - right as factors of the terms that are no sums."""
-    factors: dict[Term, int] = {}
+    factors: LinearForm = {}
+    zero = group.zero.get_id()
     waiting = [(left, 1), (right, -1)]
     while waiting:
         term, sign = waiting.pop()
@@ -826,8 +835,8 @@ def linear_form(group: Group, left: Term, right: Term) -> dict[Term, int]:
             waiting += [(each, sign) for each in term.children()]
         elif _is_made_by(term, group.neg):
             waiting.append((term.arg(0), -sign))
-        elif not term.eq(group.zero):
-            factors[term] = factors.get(term, 0) + sign
+        elif (number := term.get_id()) != zero:
+            factors[number] = factors.get(number, 0) + sign
     return {term: factor for term, factor in factors.items() if factor}
 
 
@@ -835,11 +844,14 @@ def _is_made_by(term: Term, symbol: Any) -> bool:
     return bool(z3.is_app(term)) and bool(term.decl().eq(getattr(symbol, "symbol", symbol)))
 
 
-def combination(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> tuple[int, ...] | None:
+def combination(form: LinearForm, forms: Sequence[LinearForm]) -> tuple[int, ...] | None:
     """Whole numbers that combine the forms to the form; None when there are none."""
-    solver = z3.Solver()
+    factors = _eliminated(form, forms)
+    if combined(factors, forms) == form:
+        return factors
+    solver = z3.SimpleSolver()
     unknowns = [z3.Int(f"factor{number}") for number in range(len(forms))]
-    for term in {term for each in (form, *forms) for term in each}:
+    for term in _atoms(form, forms):
         parts = [x * each[term] for x, each in zip(unknowns, forms, strict=True) if term in each]
         solver.add(_sum(parts) == form.get(term, 0))
     if solver.check() != z3.sat:
@@ -848,8 +860,32 @@ def combination(form: dict[Term, int], forms: Sequence[dict[Term, int]]) -> tupl
     return tuple(model.eval(x, model_completion=True).as_long() for x in unknowns)
 
 
-def combined(factors: Sequence[int], forms: Sequence[dict[Term, int]]) -> dict[Term, int]:
-    total: dict[Term, int] = {}
+def _eliminated(form: LinearForm, forms: Sequence[LinearForm]) -> tuple[int, ...]:
+    """The combination where, one after the other, a term is left in one form only.
+
+    Then its factor is forced. Most proofs are such chains of definitions, and z3 is not asked.
+    """
+    factors, left, rest = [0] * len(forms), dict(form), set(range(len(forms)))
+    uses: dict[int, set[int]] = {}
+    for number, each in enumerate(forms):
+        for term in each:
+            uses.setdefault(term, set()).add(number)
+    waiting = [term for term, users in uses.items() if len(users) == 1]
+    while waiting:
+        term = waiting.pop()
+        for number in uses[term] & rest:
+            rest.discard(number)
+            factors[number] = left.get(term, 0) // forms[number][term]
+            for other, times in forms[number].items():
+                left[other] = left.get(other, 0) - factors[number] * times
+                uses[other].discard(number)
+                if len(uses[other]) == 1:
+                    waiting.append(other)
+    return tuple(factors)
+
+
+def combined(factors: Sequence[int], forms: Sequence[LinearForm]) -> LinearForm:
+    total: LinearForm = {}
     for factor, form in zip(factors, forms, strict=True):
         for term, times in form.items():
             total[term] = total.get(term, 0) + factor * times

@@ -25,7 +25,7 @@ from deltaproof.reference.operators.join import Join
 from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.grouped import Grouped
+from deltaproof.theorems.grouped import one_table
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -334,7 +334,7 @@ def any_sharded() -> Sharded:
 
 def grouped_is_local() -> Thm:
     """Any function of the groups of a table is local to their keys."""
-    it = Grouped([any_zsets("A")], any_zsets("V"))
+    it = one_table()
     (rows,), results, (key,), (contents,) = it.inputs, it.results, it.keys, it.contents
     a, b, y = rows.a, rows.b, results.x
     x, g = z3.FreshConst(rows.row, "x"), it.group(y)

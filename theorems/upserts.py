@@ -21,7 +21,6 @@ from deltaproof.theorems.kernel import (
     Term,
     Thm,
     both,
-    fresh_sort,
     fresh_symbol,
     gen,
     induct,
@@ -31,10 +30,11 @@ from deltaproof.theorems.kernel import (
     refute,
     unfold,
 )
+from deltaproof.theorems.operators.join import pairs_of
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import row
 from deltaproof.theorems.streams import TICK, integrate_after_differentiate
-from deltaproof.theorems.zsets import ZSets, if_then, streams_of
+from deltaproof.theorems.zsets import ZSets, any_zsets, if_then, streams_of
 
 ONE = z3.IntVal(1)
 
@@ -43,16 +43,10 @@ class Upserts:
     """Maps from any keys to any values, and commands that change them."""
 
     def __init__(self) -> None:
-        self.keys, self.values = fresh_sort("keys"), fresh_sort("values")
-        declared = z3.Datatype("rows of a map")
-        declared.declare("row", ("key", self.keys), ("value", self.values))
-        sort = declared.create()
-        self.row, self.key, self.value = (
-            sort.constructor(0),
-            sort.accessor(0, 0),
-            sort.accessor(0, 1),
-        )
-        self.rows = rows = ZSets("K x V", sort)
+        pairs = pairs_of(any_zsets("A"), any_zsets("B"))
+        self.row, self.key, self.value = pairs.pair, pairs.left, pairs.right
+        self.rows = rows = pairs.zsets
+        self.keys, self.values = any_zsets("A").row, any_zsets("B").row
         self.k, self.v = z3.Const("k", self.keys), z3.Const("v", self.values)
         self.of_key = rows.comprehension(
             "rows of a key",

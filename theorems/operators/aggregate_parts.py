@@ -29,6 +29,7 @@ from deltaproof.theorems.kernel import (
     induct,
     inst,
     prove,
+    prove_for_all,
     recursive,
     refute,
 )
@@ -172,8 +173,9 @@ def variance_from_sums() -> Thm:
             lambda recur, k, w, rest, m, c: square(m, c, k, w) + recur(rest, m, c),
         ),
     )
-    multiplied = prove(
+    multiplied = prove_for_all(
         "a square, multiplied out once",
+        [k, w],
         square(m, c, k, w) == (m * k * (m * k - c) - c * (m * k - c)) * w,
         [square.unfold(m, c, k, w)],
     )
@@ -187,9 +189,13 @@ def variance_from_sums() -> Thm:
         before = n(rest), s(rest), q(rest)
         after = w + before[0], k * w + before[1], k * k * w + before[2]
         left = square(m, c, k, w) + parabola(m, c, *before)
-        row = inst(gen(multiplied, k, w), k, w)
         unfolded = [parabola.unfold(m, c, *each) for each in (before, after)]
-        return [*known, prove("one more row", left == parabola(m, c, *after), [row, *unfolded])]
+        return [
+            *known,
+            prove(
+                "one more row", left == parabola(m, c, *after), [inst(multiplied, k, w), *unfolded]
+            ),
+        ]
 
     def claim(entries: Term) -> Formula:
         whole = parabola(m, c, n(entries), s(entries), q(entries))
