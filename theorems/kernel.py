@@ -186,7 +186,8 @@ def ask(
     `hypotheses` are formulas of theorems; `given` is what is supposed beside them.
     """
     supposed = [*hypotheses, *given]
-    solver = z3.SimpleSolver()
+    # z3's tactics serve goals that stand alone; its core serves quantified hypotheses
+    solver = z3.SimpleSolver() if supposed else z3.Solver()
     solver.add(*supposed)
     alone = _alone(name, solver, bool(hypotheses), given)
     started, spent = perf_counter(), _units()

@@ -514,7 +514,9 @@ class Body:
             return tuple(self.generated(node.elt, node.generators))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             function = None if node.func.id in self.locals else self.called(node)
-            if function in (range, enumerate, zip, reversed) and not node.keywords:
+            if function is zip:
+                return self.zipped(node)
+            if function in (range, enumerate, reversed) and not node.keywords:
                 return self.iterated(node, function)
         value = self.value(node)
         if not isinstance(value, tuple):
@@ -527,8 +529,6 @@ class Body:
             nodes = node.args
             if any(isinstance(each, ast.Starred) for each in nodes):
                 raise self.refused(node, f"* in {function.__name__}()", "write the arguments out")
-            if function is zip:
-                return tuple(zip(*map(self.members, nodes), strict=False))
             if len(nodes) != 1:
                 raise self.refused(node, f"{function.__name__}() of {len(nodes)}", "one tuple")
             return tuple(function(self.members(nodes[0])))

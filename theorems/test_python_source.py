@@ -17,7 +17,7 @@ from deltaproof.theorems.python_source import UnsupportedCode, plain_function, s
 
 TWICE, THRICE = lambda w: 2 * w, lambda w: 3 * w  # a line of several is the case
 SAME, SAME_AGAIN = lambda w: w, lambda w: w
-OUTER = lambda a: lambda b: b - 1  # noqa: E731
+OUTER: tuple[Callable[[int], Callable[[int], int]], int] = (lambda a: lambda b: b - 1, 0)
 
 
 def times(k: int) -> Callable[[int], int]:
@@ -40,7 +40,7 @@ def loaded(path: Path, text: str) -> Any:
 
 def test_lambdas_in_one_line_are_told_apart() -> None:
     assert [translated(each)(5) for each in (TWICE, THRICE, SAME, SAME_AGAIN)] == [10, 15, 5, 5]
-    assert translated(OUTER(0))(5) == 4
+    assert translated(OUTER[0](0))(5) == 4
 
 
 def test_a_lambda_among_the_arguments_of_a_call_is_found() -> None:

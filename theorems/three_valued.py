@@ -38,6 +38,7 @@ from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
     Formula,
+    Sort,
     Term,
     Thm,
     axiom,
@@ -54,8 +55,18 @@ from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.streams import additive
 from deltaproof.theorems.zsets import ZSets, any_zsets, if_then
 
-TRUTH, (FALSE, NULL, TRUE) = z3.EnumSort("truth value", ["FALSE", "NULL", "TRUE"])
 VALUES: dict[str, bool | None] = {"FALSE": False, "NULL": None, "TRUE": True}
+
+
+def _truth_sort() -> Sort:
+    truth = z3.Datatype("truth value")
+    for name in VALUES:
+        truth.declare(name)
+    return truth.create()
+
+
+TRUTH = _truth_sort()
+FALSE, NULL, TRUE = (TRUTH.constructor(place)() for place in range(3))
 CONSTANTS = {False: FALSE, None: NULL, True: TRUE}
 
 Truth: TypeAlias = bool | None

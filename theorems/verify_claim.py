@@ -374,6 +374,12 @@ def smallest(numbers: Sequence[Value], condition: Condition) -> list[Any] | None
             most = min(middle, sum(abs(each) for each in found if type(each) is int))
         else:
             least = middle + 1
+    solver.add(total <= most)
+    for x in filter(z3.is_int, numbers):
+        simple = next((n for n in (0, 1, -1) if solver.check(x == n) == z3.sat), None)
+        if simple is not None:
+            found = of_model(solver.model(), numbers)
+            solver.add(x == simple)
     return found
 
 
