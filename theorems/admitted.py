@@ -22,6 +22,7 @@ CODE_ON_MERGED_WEIGHTS = (
     "negate_code",
     "join_code",
     "distinct_code",
+    "default_increments_code",
     "circuit_code",
     "planner_code",
     "hop_code",

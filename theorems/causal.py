@@ -301,11 +301,21 @@ def second_value_of_the_delay() -> Counterexample:
     return refute(name, s0 == r0, show=[s0, s1, r0, r1], replay=replay)
 
 
+def constant_as_zero() -> Counterexample:
+    """As printed after definition 2.8; the operator that is always c is strict too."""
+    c = z3.Int("c")
+
+    def replay(c: int) -> tuple[int, int]:
+        return reference.lift(lambda value: c)([7])[0], 0
+
+    return refute("F(s)[0] = 0, with F(s)[t] = c", c == 0, show=[c], replay=replay)
+
+
 @theorem(
     statement="the first value of a strict operator is the same for every input",
     source="DBSP (VLDB 2023) section 2, definition 2.8",
     lean="strict_unique_zero",
-    wrong=(second_value_of_the_delay,),
+    wrong=(second_value_of_the_delay, constant_as_zero),
 )
 def strict_first_value() -> Thm:
     a, b = any_streams("A"), any_streams("B")

@@ -37,6 +37,7 @@ from deltaproof.theorems.elimination import (
     introduction_of_zero,
     zero_almost_everywhere,
 )
+from deltaproof.theorems.errata import bilinear_as_printed, convolution_of_identity
 from deltaproof.theorems.feedback import (
     feedback_body_strict,
     feedback_causal,
@@ -495,7 +496,14 @@ CHAPTERS: tuple[Chapter, ...] = (
     ),
     Chapter("models", "What is assumed is true of something", (axioms_have_models,)),
     Chapter("weights", "Which theorem needs which weights", (weight_domains,)),
-    Chapter("errata", "Slips in print, and what holds instead", ()),
+    Chapter(
+        "errata",
+        "Slips in print, and what holds instead",
+        (
+            bilinear_as_printed,
+            convolution_of_identity,
+        ),
+    ),
     Chapter(
         "code",
         "The code that runs, on symbolic weights",

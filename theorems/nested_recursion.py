@@ -53,10 +53,8 @@ class NestedIteration:
         self.recursion, self.inputs = recursion, recursion.inputs
         self.times = two_times(recursion.outputs)
         self.inner, self.outer = self.times.inner, self.times.outer
-        self.nested, self.introduced = (
-            streams_of_streams(self.inputs),
-            introduction(recursion.into),
-        )
+        self.nested = streams_of_streams(self.inputs)
+        self.introduced = introduction(recursion.into)
         inputs, inner, outer = self.inputs, self.inner, self.outer
         self.sums = self.nested.lift("I", inputs.I, self.nested)
         self.body = outer.lift("R", recursion.lifted, self.nested, outer)

@@ -543,6 +543,18 @@ class Body:
             raise self.refused(node, f"more than {MOST_MEMBERS:,} rounds", "a shorter loop")
         return tuple(numbers)
 
+    def zipped(self, node: ast.Call) -> tuple[Value, ...]:
+        """zip(a, b), also with strict=True or strict=False."""
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            raise self.refused(node, "* in zip()", "write the arguments out")
+        strict = {each.arg: self.value(each.value) for each in node.keywords}
+        if strict.keys() - {"strict"} or not all(map(known, strict.values())):
+            raise self.refused(node, "this keyword of zip", "strict=True or strict=False")
+        try:
+            return tuple(zip(*map(self.members, node.args), strict=bool(strict.get("strict"))))
+        except ValueError as error:
+            raise self.refused(node, str(error), "tuples of one length") from None
+
     def generated(self, element: ast.expr, loops: Sequence[ast.comprehension]) -> Iterator[Value]:
         """The values of a generator, whose variables are its own."""
         if not loops:

@@ -26,6 +26,8 @@ class Run:
     >>> distinct = Run(Distinct(), ("k BIGINT",))
     >>> distinct.over(row(3, 7))
     ZSet({(7,): 1})
+    >>> distinct.first(row(-3, 7))
+    ZSet({})
     >>> distinct.change([row(3, 7)], [row(-3, 7)])
     ZSet({(7,): -1})
     """

@@ -374,7 +374,7 @@ def union_by_presence() -> Counterexample:
 @theorem(
     statement="Z[A] is an abelian group: + is associative and commutes, a + 0 = a, a - a = 0",
     source="DBSP (VLDB 2023) section 4",
-    lean="zset is an add_comm_group",
+    lean="zset.zset_group",
     wrong=(union_by_presence,),
 )
 def zset_group() -> Thm:

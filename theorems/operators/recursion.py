@@ -216,10 +216,23 @@ def any_fixpoint() -> Counterexample:
     return refute(name, x == z3.BoolVal(False), show=[x], replay=replay)
 
 
+def positive_as_growing() -> Counterexample:
+    """A positive body need not have what it is given: R(x) = 0 has not."""
+    x = z3.Int("x")
+
+    def replay(x: int) -> tuple[bool, bool]:
+        known = ZSet({(1,): x})
+        body = table("known", "k BIGINT").filter(col("k") < col("k")).meaning()
+        return (body({"known": known}) - known).is_positive(), True
+
+    claim = z3.Implies(x >= 0, 0 >= x)
+    return refute("R positive, so R(x) >= x, with R(x) = 0", claim, show=[x], replay=replay)
+
+
 @theorem(
     statement="if R^(N+1)(0) = R^N(0) for monotone R, then R^N(0) is the least fixpoint, for ever",
     source="DBSP (VLDB 2023) theorem 5.4; Kleene's fixpoint theorem",
-    wrong=(no_fixpoint, any_fixpoint),
+    wrong=(no_fixpoint, any_fixpoint, positive_as_growing),
 )
 def recursion_least() -> Thm:
     order = Order("sets")

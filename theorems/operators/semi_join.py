@@ -340,7 +340,7 @@ def negative_mass_is_present() -> Counterexample:
 
 
 @theorem(
-    statement="semi, anti join by m > 0, by m != 0 agree iff a(l) = 0 or m(b, l) >= 0, as if b >= 0",
+    statement="semi, anti join by m > 0, m != 0 agree iff a(l) = 0 or m(b, l) >= 0, as if b >= 0",
     source="beyond the paper: presence in DBSP (mass > 0) and in TanStack DB (mass != 0)",
     wrong=(present_unless_zero, negative_mass_is_present),
 )

@@ -62,8 +62,8 @@ def gap_that_is_not_reached() -> Counterexample:
         begins = {begin for _, begin, _ in sessions.over(row(1, end) + row(1, following))}
         return following - end < gap, len(begins) == 1
 
-    name, given, show = "rows exactly a gap apart", [gap > 0, following > end], [end, following, gap]
-    return refute(name, claim, given, show, replay=replay)
+    given, show = [gap > 0, following > end], [end, following, gap]
+    return refute("rows exactly a gap apart", claim, given, show, replay=replay)
 
 
 @theorem(
