@@ -21,7 +21,7 @@ import z3
 
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.query import count, table
-from deltaproof.reference.stream import integrate
+from deltaproof.reference.stream import differentiate, integrate
 from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.causality import (
     at_most,
@@ -338,8 +338,18 @@ def sums_of_divergent_streams() -> Counterexample:
         z3.Implies(z3.And(now, change), before),
     ]
     claim = if_then(now, a + b) - if_then(before, a) == if_then(change, b)
+
+    def replay(a: int, b: int, before: bool, now: bool, change: bool) -> tuple[int, int]:
+        """Rows as Z-sets of iterations; one that has not come to rest weighs at the last."""
+        first, last = (0,), (9,)
+        owed = int(not before)
+        left = 0 if now else owed + int(not change)
+        rows = [ZSet({first: a, last: owed}), ZSet({first: b, last: left - owed})]
+        sums = [0 if row[last] else row[first] for row in integrate(rows)]
+        return differentiate(sums)[1], 0 if rows[1][last] else rows[1][first]
+
     name = "(↑∫)^Δ = ↑∫, with ∫ = 0 where there is no sum"
-    return refute(name, claim, given, show=[a, b, before, now, change])
+    return refute(name, claim, given, show=[a, b, before, now, change], replay=replay)
 
 
 def sums_that_stop_at_zero() -> Counterexample:

@@ -139,9 +139,9 @@ class Said:
 def stated(name: str, fault: Fault | None = None) -> Said:
     """What the theorem's function states, whether or not it holds: nothing is asked of z3."""
     theorem = theorem_named(name)
-    with Planted(fault) if fault else nullcontext(), limited(), unasked():
-        with Calls("/theorems/") as calls:
-            thm = theorem.function()
+    calls = Calls("/theorems/")
+    with Planted(fault) if fault else nullcontext(), limited(), unasked(), calls:
+        thm = theorem.function()
     if not isinstance(thm, Thm):
         return Said(())
     roots = [each for each in everything_under(thm) if each.kind != "rule"]
@@ -454,7 +454,8 @@ def summary(report: Report) -> str:
     counts = Counter(each.verdict for each in report.outcomes)
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     statements, increments = len(report.statements), len(report.increments)
-    return f"seed {report.seed}: {statements} faults in statements, {increments} in increments: {verdicts}"
+    planted_in = f"{statements} faults in statements, {increments} in increments"
+    return f"seed {report.seed}: {planted_in}: {verdicts}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -69,7 +69,7 @@ class GroupingSets(Operator):
 
     name = "grouping_sets"
     shape = Shape.GENERAL
-    theorem = "aggregate_increment"
+    theorem = "grouping_sets_increment"
     source = "SQL:1999 GROUPING SETS; DBSP (VLDB 2023) section 7.2, 7.4"
     state = "per set and group what an aggregate keeps"
 

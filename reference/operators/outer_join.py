@@ -62,7 +62,7 @@ class OuterJoin(Operator):
     name = "outer_join"
     arity = 2
     shape = Shape.GENERAL
-    theorem = "presence_increment"
+    theorem = "outer_join_increment"
     source = "DBSP (VLDB 2023) theorem 3.4 and proposition 4.7"
     state = "both inputs by key, and the weight that matches each row"
 
