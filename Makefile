@@ -30,7 +30,7 @@ mutants: $(READY) ## plant known bugs and see each one found
 	@$(BIN)/deltaproof mutants $(ARGS)
 
 theorems: $(READY) ## prove the theorems, one line each
-	@$(BIN)/python -m deltaproof.theorems $(ARGS)
+	@$(BIN)/deltaproof prove $(ARGS)
 
 test: $(READY) ## run the tests
 	@$(BIN)/pytest $(ARGS)

@@ -11,21 +11,30 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deltaproof.conformance.adapter import Backend, Observed
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.connect import availability, backend
+from deltaproof.conformance.console import (
+    BROKEN,
+    NONCONFORMANT,
+    PASS,
+    UNKNOWN,
+    USAGE,
+    progress_bar,
+    say,
+    writable,
+)
 from deltaproof.conformance.explain import explain, explain_json
 from deltaproof.conformance.flights import FlightsReport, flights_run
 from deltaproof.conformance.flights_data import data_folder
 from deltaproof.conformance.judge import Judge, Oracle, run_cases
+from deltaproof.conformance.prove import prove
 from deltaproof.conformance.report import suite_lines, verdict_line
 from deltaproof.conformance.suite import Suite, SuiteRun, in_shape, outcome, select_cells
 from deltaproof.reference.errors import (
@@ -37,7 +46,6 @@ from deltaproof.reference.errors import (
 )
 from deltaproof.reference.sql import DIALECTS, to_sql
 
-PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
 DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
 DEFAULT_CASES = 72_000
 DEFAULT_DAYS = 31
@@ -115,6 +123,9 @@ def command() -> None:
     One claim, for every query and every stream of changes: the integral of what an engine
     puts out equals the query of the integral of what was put in, at every tick.
     """
+
+
+command.add_command(prove)
 
 
 @command.command()
@@ -326,63 +337,6 @@ def explain_plan(
     return PASS
 
 
-@command.command()
-@click.argument("what", nargs=-1, metavar="[NAME|CHAPTER|OPERATOR|NUMBER|CODE]...")
-@click.option("--details", is_flag=True, help="Print the counterexamples too.")
-@click.option("--cvc5/--no-cvc5", "second", default=None, help="Ask cvc5 every condition too.")
-@click.option("--smtlib", type=click.Path(path_type=Path), help="Write the conditions here.")
-@click.option("--supports", is_flag=True, help="Run the code on the largest tables measured.")
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
-def prove(
-    what: tuple[str, ...],
-    details: bool,
-    second: bool | None,
-    smtlib: Path | None,
-    supports: bool,
-    as_json: bool,
-) -> int:
-    """Prove the theorems, each with wrong variants that must be refuted.
-
-    Without an argument the whole catalogue; NUMBER is one of the paper's, 4.7, or of its long
-    version, 'TR 4.9'.
-
-    \b
-    Examples:
-      deltaproof prove
-      deltaproof prove join 4.7 nested --details
-      deltaproof prove --json --smtlib out/conditions
-    """
-    from deltaproof.theorems import prove_all
-    from deltaproof.theorems.report import as_json as report_json
-    from deltaproof.theorems.report import printed
-    from deltaproof.theorems.second_solver import available, write_smtlib
-
-    if smtlib is not None:
-        writable(smtlib)
-    if second is None and not available():
-        click.echo("cvc5: not run: not installed (pip install 'deltaproof[theorems]')", err=True)
-    with progress_bar() as progress:
-        proofs = prove_all(what or None, available() if second is None else second, progress)
-    if smtlib is not None:
-        written = write_smtlib(smtlib, [(proof.name, proof.queries) for proof in proofs])
-        click.echo(f"{written} conditions written: {smtlib}", err=True)
-    if as_json:
-        click.echo(json.dumps(report_json(proofs), indent=1))
-    else:
-        Console().print(printed(proofs, details, whole=not what))
-    return PASS if all(proof.holds for proof in proofs) else NONCONFORMANT
-
-
-def writable(folder: Path) -> None:
-    """Raises UsageError now, not after a long run, when no case could be saved there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".write").touch()
-        (folder / ".write").unlink()
-    except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror}: name a folder to write to") from None
-
-
 def open_backends(names: Sequence[str]) -> tuple[list[Backend], dict[str, str]]:
     """The backends of these names; of none, all that are installed, and why others are not.
 
@@ -411,29 +365,6 @@ def verdict(found: SuiteRun, replay: FlightsReport | None) -> str:
         UNKNOWN: "the flights are UNKNOWN",
     }
     return f"{verdict_line(found)}; {words[flights_code(replay)]}"
-
-
-def say(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
-
-
-class progress_bar:  # a context manager, read as a verb
-    """Progress on standard error while something takes longer than two seconds."""
-
-    def __enter__(self) -> Any:
-        self.console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self.progress = Progress(*columns, console=self.console, transient=True)
-        self.task = self.progress.add_task("starting", total=None)
-        self.progress.start()
-        return self.update
-
-    def update(self, text: str, done: int, total: int) -> None:
-        self.progress.update(self.task, description=text, completed=done, total=total or None)
-
-    def __exit__(self, *exception: object) -> None:
-        self.progress.stop()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 
 from deltaproof.reference.errors import UsageError
 
-OTHER: dict[type[ast.AST], type[ast.AST]] = {
+OTHER: dict[type[ast.AST], Any] = {  # sign ↦ class of the sign that takes its place
     ast.Add: ast.Sub,
     ast.Lt: ast.LtE,
     ast.Gt: ast.GtE,
@@ -143,6 +143,7 @@ class Change(ast.NodeTransformer):
 
 
 def with_other_sign(node: Any) -> Any:
+    """The node with its sign changed, or what is left of it without its negation."""
     match node:
         case ast.BinOp() | ast.AugAssign() | ast.BoolOp():
             node.op = OTHER[type(node.op)]()
@@ -150,10 +151,10 @@ def with_other_sign(node: Any) -> Any:
             node.ops = [OTHER[type(node.ops[0])]()]
         case ast.UnaryOp():
             return node.operand
-        case ast.Call(func=ast.Attribute(attr="Not")):
-            return node.args[0]
-        case ast.Call():
-            node.func.attr = CALLS[node.func.attr]
+        case ast.Call(func=ast.Attribute(attr="Not"), args=[only]):
+            return only
+        case ast.Call(func=ast.Attribute() as called):
+            called.attr = CALLS[called.attr]
     return node
 
 

@@ -170,7 +170,7 @@ _STREAMS = (
     _paper(
         "definition 2.13",
         "Q is bilinear: linear in each argument, the other being fixed.",
-        "bilinear_zero, lifting_linear",
+        "bilinear_zero, lifting_linear, bilinear_as_printed",
         defined="theorems.multilinear.Bilinear",
         lean="bilinear",
         remark="Printed with a slip: f(a, c + d) = f(a, c) + f(a, d), and not + f(c, d).",
@@ -569,7 +569,7 @@ _LONG_REST = (
     _long(
         "definition A.2",
         "The Cauchy product (s * r)[t] is the sum of s[i] r[t - i] for i <= t.",
-        "convolution_ring",
+        "convolution_ring, convolution_of_identity",
         defined="theorems.convolution.convolved",
         remark="The example is printed 0 0 1 4 8: naturals times naturals begin 0 0 1 4 10.",
     ),

@@ -182,7 +182,10 @@ def same_meaning(one: str, other: str) -> bool:
     """Whether z3 proves the two formulas to say the same."""
     if one == other:
         return True
-    left, right = (z3.And(*z3.parse_smt2_string(text)) for text in (one, other))
+    try:
+        left, right = (z3.And(*z3.parse_smt2_string(text)) for text in (one, other))
+    except z3.Z3Exception:  # they do not even speak of the same symbols
+        return False
     solver = z3.Solver()
     solver.set("rlimit", kernel.EFFORT)
     solver.add(left != right)

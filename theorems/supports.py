@@ -46,10 +46,11 @@ from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.operators.temporal_filter import TemporalFilter
 from deltaproof.reference.operators.top_k import TopK
 from deltaproof.reference.operators.union_all import UnionAll
+from deltaproof.reference.order import Order
 from deltaproof.reference.query import Apply, recursion, table
 from deltaproof.reference.query import count as count_rows
 from deltaproof.reference.scalar import col
-from deltaproof.reference.select import AggregateCall, Frame, Order
+from deltaproof.reference.select import AggregateCall, Frame
 from deltaproof.reference.types import Row
 from deltaproof.theorems.forking import all_deltas, prove_each, prove_paths
 from deltaproof.theorems.kernel import ProofError
@@ -195,7 +196,7 @@ SUPPORTS: tuple[Support, ...] = (
     Support(SemiJoin(ON), "merged", FOUR_KEYS, 8, 4),
     Support(SemiJoin(ON, None, True), "merged", FOUR_KEYS, 8, 4),
     Support(OuterJoin("left", ON), "merged", FOUR_KEYS, 8, 4),
-    Support(OuterJoin("full", ON, V < col("w")), "merged", FOUR_KEYS, 8, 4),
+    Support(OuterJoin("full", ON, col("w") > V), "merged", FOUR_KEYS, 8, 4),
     Support(Distinct(), "paths", (ONE,), 2, 2),
     Support(Join(ON), "paths", ((PAIRS, keyed(1)), (OTHERS, keyed(1))), 1, 2),
     Support(

@@ -15,6 +15,7 @@ from typing import Any
 
 import z3
 
+from deltaproof.reference.operators.set_operation import KINDS
 from deltaproof.reference.zset import ZSet, positive
 from deltaproof.theorems.kernel import Counterexample, ProofError, Thm, both, refute
 from deltaproof.theorems.operators.delay import delay_subject
@@ -29,7 +30,7 @@ from deltaproof.theorems.operators.logic import LATER, WEIGHED, logic_subject
 from deltaproof.theorems.operators.map import map_subject
 from deltaproof.theorems.operators.negate import negate_subject
 from deltaproof.theorems.operators.positive import positive_subject
-from deltaproof.theorems.operators.set_operation import KINDS, set_operation_subject
+from deltaproof.theorems.operators.set_operation import set_operation_subject
 from deltaproof.theorems.operators.temporal_filter import BOTH_BOUNDS, temporal_filter_subject
 from deltaproof.theorems.operators.union_all import union_all_subject
 from deltaproof.theorems.registry import theorem
