@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from deltaproof.conformance.console import NONCONFORMANT, PASS, progress_bar, writable
+from deltaproof.conformance.prove_claim import Options, run
 from deltaproof.reference.errors import UsageError
 
 
@@ -60,8 +61,6 @@ def prove(
       deltaproof prove operators.py:clamp --linear
       deltaproof prove operators.py:step --increment-of operators.py:view --state operators.py:kept
     """
-    from deltaproof.theorems.verify_command import Options
-
     options = Options(
         linear, bilinear, zero_preserving, equal_to, increment_of, sufficient_state, state, given
     )
@@ -72,11 +71,9 @@ def prove(
     return catalogue(what, details, second, smtlib, as_json)
 
 
-def claim(what: tuple[str, ...], options: object, as_json: bool) -> int:
+def claim(what: tuple[str, ...], options: Options, as_json: bool) -> int:
     """A claim about one function of the user's."""
-    from deltaproof.theorems.verify_command import Options, run
-
-    if len(what) != 1 or not isinstance(options, Options):
+    if len(what) != 1:
         raise UsageError(f"a claim is about one function, module:name; got {len(what)}")
     verdict = run(what[0], options)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else str(verdict))
@@ -105,7 +102,7 @@ def catalogue(
     what: tuple[str, ...], details: bool, second: bool | None, smtlib: Path | None, as_json: bool
 ) -> int:
     """The theorems of these words, or all."""
-    from deltaproof.theorems import prove_all
+    from deltaproof.theorems import chosen, prove_all
     from deltaproof.theorems.report import as_json as report_json
     from deltaproof.theorems.report import printed
     from deltaproof.theorems.second_solver import available, write_smtlib
@@ -114,6 +111,7 @@ def catalogue(
         writable(smtlib)
     if second is None and not available():
         click.echo("cvc5: not run: not installed (pip install 'deltaproof[theorems]')", err=True)
+    chosen(what or None)  # a wrong word is found before anything runs
     with progress_bar() as progress:
         proofs = prove_all(what or None, available() if second is None else second, progress)
     if smtlib is not None:

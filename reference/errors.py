@@ -13,7 +13,7 @@
     │   └── BackendMissing  a backend that is not installed here
     ├── UsageError          a wrong argument of a command: unknown cell, unknown backend
     ├── LawViolation        (properties.check) a law that an operator breaks, with both sides
-    ├── UnsupportedCode     (theorems.python_source) Python that is not translated, with its line
+    ├── UnsupportedCode     (theorems.verify.source) Python that is not translated, with its line
     └── ProofError          (theorems.kernel) a statement that was not proved, with a counterexample
 
 A message names the operator, the row, what was expected, what came and what to do next.

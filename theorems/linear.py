@@ -369,7 +369,6 @@ def linear_after_distinct() -> Counterexample:
 @theorem(
     statement="S ∘ R and S + T are linear, time-invariant: D(S(R(I(d)))) = S(R(d)), they fuse",
     source="DBSP (VLDB 2023) section 2, theorem 3.3",
-    lean="lti_comp",
     wrong=(composed_in_the_other_order, linear_after_distinct),
 )
 def linear_compose() -> Thm:

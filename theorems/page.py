@@ -12,9 +12,11 @@ from pathlib import Path
 
 from deltaproof.theorems import prove_all
 from deltaproof.theorems.admitted import ADMITTED
-from deltaproof.theorems.paper import ITEMS, LONG, PAPER, Item
+from deltaproof.theorems.errata import ERRATA
+from deltaproof.theorems.paper import BEYOND, ITEMS, LONG, PAPER, UNNUMBERED, Item
 from deltaproof.theorems.registry import Proof
 from deltaproof.theorems.report import by_chapter, confirmed, counted, summary
+from deltaproof.theorems.weights import weight_rows
 
 PAGE = Path(__file__).with_name("THEOREMS.md")
 OPENING = """\
@@ -46,6 +48,14 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
             ["theorem", "scope", "source", "conditions", "cvc5", "wrong variants refuted"],
             [_row(proof) for proof in here],
         )
+        if chapter.name == "weights":
+            heading, *lines = weight_rows()
+            yield from _table(heading, lines)
+        if chapter.name == "errata":
+            yield from _table(
+                ["where", "printed", "what holds", "theorem"],
+                [[e.place, e.printed, e.holds, f"`{e.theorem}`"] for e in ERRATA],
+            )
     yield from _numbered()
     yield "## Admitted, not proved\n"
     yield from _table(
@@ -77,6 +87,16 @@ def _numbered() -> Iterator[str]:
         items = [item for item in ITEMS if item.edition == edition]
         rows = [[item.number, item.kind, item.statement, _where(item)] for item in items]
         yield from _table(["number", "kind", "statement", "here"], rows)
+    for title, claims in (
+        ("What the paper says without a number", UNNUMBERED),
+        ("Beyond the paper", BEYOND),
+    ):
+        yield f"## {title}\n"
+        rows = [
+            [each.place, each.statement, ", ".join(f"`{name}`" for name in each.theorems)]
+            for each in claims
+        ]
+        yield from _table(["where", "claim", "theorems"], rows)
 
 
 def _where(item: Item) -> str:

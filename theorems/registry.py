@@ -48,7 +48,9 @@ class Proof:
     axioms: tuple[str, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
     error: str = ""
-    second: Confirmed = field(default_factory=Confirmed)  # what cvc5 made of the queries, if it was asked
+    second: Confirmed = field(
+        default_factory=Confirmed
+    )  # if cvc5 was asked
     evidence: Any = field(default=None, repr=False, compare=False)
 
     @property

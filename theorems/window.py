@@ -68,7 +68,7 @@ def in_window(clock: int, rows: ZSet) -> ZSet:
 
 @theorem(
     statement="W(I(s)) = fix a. W(s + z(a)), W(v)[t] the rows of v[t] from θ[t] on, θ monotone",
-    source="DBSP (VLDB 2023) section 7.5; long version (2022) section 10",
+    source="DBSP (VLDB 2023) section 7.5; long version (2022) section 11",
     wrong=(clock_that_goes_back,),
 )
 def monotone_window() -> Thm:

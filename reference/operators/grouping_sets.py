@@ -192,7 +192,7 @@ class GroupingSets(Operator):
 class GroupingSetsIncrement:
     """The increments of the sets, side by side.
 
-    Source   Lean: sum_incremental; per set DBSP (VLDB 2023) sections 7.2 and 7.4
+    Source   DBSP (VLDB 2023) sections 7.2 and 7.4
     """
 
     def __init__(self, parts: Sequence[tuple[Increment, Place]]) -> None:

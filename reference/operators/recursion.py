@@ -54,7 +54,7 @@ class Recursion(Operator):
     name = "recursion"
     shape = Shape.GENERAL
     theorem = "recursion_seminaive"
-    source = "DBSP (VLDB 2023) section 6, theorem 6.2; Lean: recursive_incremental"
+    source = "DBSP (VLDB 2023) section 6, proposition 6.2"
     state = "every relation and join side, by iteration"
 
     def capabilities(self) -> tuple[str, ...]:

@@ -225,7 +225,7 @@ def positive_as_growing() -> Counterexample:
         body = table("known", "k BIGINT").filter(col("k") < col("k")).meaning()
         return (body({"known": known}) - known).is_positive(), True
 
-    claim = z3.Implies(x >= 0, 0 >= x)
+    claim = z3.Implies(x >= 0, x <= 0)
     return refute("R positive, so R(x) >= x, with R(x) = 0", claim, show=[x], replay=replay)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from deltaproof.conformance.prove_claim import Options, run
 from deltaproof.reference.errors import UsageError
-from deltaproof.theorems.verify_command import Options, run
 
-EXAMPLES = "deltaproof.theorems.verify_examples"
+EXAMPLES = "deltaproof.theorems.verify.examples"
 OPERATORS = """
 from shared_by_operators import twice
 
@@ -136,9 +136,9 @@ WITHOUT_Z3 = """
 import sys
 sys.modules["z3"] = None
 from deltaproof.reference.errors import BackendMissing
-from deltaproof.theorems.verify_command import Options, run
+from deltaproof.conformance.prove_claim import Options, run
 try:
-    run("deltaproof.theorems.verify_examples:clamp", Options(linear=True))
+    run("deltaproof.theorems.verify.examples:clamp", Options(linear=True))
 except BackendMissing as error:
     sys.exit(str(error))
 """

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import z3
 
-from deltaproof.theorems.python_source import UnsupportedCode
-from deltaproof.theorems.python_values import (
+from deltaproof.theorems.verify.source import UnsupportedCode
+from deltaproof.theorems.verify.values import (
     KNOWN,
     MOST_BITS,
     Clash,

@@ -9,9 +9,8 @@ from typing import Any, cast
 import pytest
 
 from deltaproof.reference.errors import UsageError
-from deltaproof.theorems import python_body, python_values, verify_examples
-from deltaproof.theorems.python_code import Code
-from deltaproof.theorems.verify import (
+from deltaproof.theorems.verify import body, examples, values
+from deltaproof.theorems.verify.claims import (
     Verdict,
     prove_bilinear,
     prove_equal,
@@ -20,7 +19,8 @@ from deltaproof.theorems.verify import (
     prove_sufficient_state,
     prove_zero_preserving,
 )
-from deltaproof.theorems.verify_claim import of_size
+from deltaproof.theorems.verify.code import Code
+from deltaproof.theorems.verify.verdict import of_size
 
 LIMIT = 1000
 ALL = "all integers, any number of rows and ticks"
@@ -321,7 +321,7 @@ def test_arguments_that_do_not_go_together_are_an_error(
 
 
 def test_five_operators_of_a_new_user() -> None:
-    ours = verify_examples
+    ours = examples
     verdicts = [
         prove_linear(ours.refund),
         prove_linear(ours.with_fee),
@@ -368,7 +368,7 @@ def test_a_wrong_division_is_found_by_running_the_function(
     def as_z3_has_it(kind: Any, one: Any, by: int) -> Any:
         return one / by
 
-    monkeypatch.setattr(python_values, "divided", as_z3_has_it)
+    monkeypatch.setattr(values, "divided", as_z3_has_it)
     verdict = prove_equal(lambda w: w // -2, lambda w: w // -2)
     assert verdict.answer == "unknown"
     assert "the translation and the function differ: <lambda>(" in verdict.why
@@ -380,18 +380,18 @@ def test_a_wrong_translation_is_found_by_running_the_function(
     wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if wrong == "or":
-        right = python_body.Body.on_bool
+        right = body.Body.on_bool
         monkeypatch.setattr(
-            python_body.Body, "on_bool", lambda self, all_of, nodes: right(self, not all_of, nodes)
+            body.Body, "on_bool", lambda self, all_of, nodes: right(self, not all_of, nodes)
         )
     elif wrong == "min":
         monkeypatch.setitem(
-            python_body.CALLS,
+            body.CALLS,
             min,
-            lambda body, node: python_values.extreme(True, body.candidates(node)),
+            lambda body, node: values.extreme(True, body.candidates(node)),
         )
     else:
-        monkeypatch.setattr(python_body, "choice", lambda condition, one, other: other)
+        monkeypatch.setattr(body, "choice", lambda condition, one, other: other)
 
     def mixed(a: int, b: int) -> int:
         if a > 0 or b > 0:
@@ -408,7 +408,7 @@ def test_a_translation_that_is_wrong_at_one_place_does_not_prove(
 ) -> None:
     """The claim itself is run on small integers, and every counterexample on the functions."""
     right = Code.__call__
-    monkeypatch.setattr("deltaproof.theorems.verify_claim.difference", lambda code: "")
+    monkeypatch.setattr("deltaproof.theorems.verify.verdict.difference", lambda code: "")
     monkeypatch.setattr(Code, "__call__", lambda self, *where: right(self, *where) * 0)
     proved_wrongly = prove_linear(clamp)
     assert proved_wrongly.answer == "unknown"

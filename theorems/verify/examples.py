@@ -3,7 +3,7 @@
 Each function says what becomes of one row's weight, or of the two weights that meet in a join:
 plain Python, with no import from here. What is true of them:
 
-    >>> from deltaproof.theorems.verify import *
+    >>> from deltaproof.theorems.verify.claims import *
     >>> print(prove_linear(refund))
     refund is linear: proved, all integers, any number of rows and ticks, with PRICE = 3
     >>> print(prove_linear(with_fee))

@@ -13,7 +13,7 @@ scope says what that covers. *refuted*: here are the smallest such integers foun
 function itself makes of them. *unknown*: the code is not of the kind that is translated, or z3
 gave up; the reason and what to do are told.
 
-A proof speaks about the function translated to z3 (see `python_code`). So before an answer, each
+A proof speaks about the function translated to z3 (see `code`). So before an answer, each
 function is run beside its translation on some hundred arguments, small, large and random; before
 *proved*, the claim itself is run on the smallest integers; before *refuted*, on the
 counterexample. Where the two differ the answer is *unknown*.
@@ -29,9 +29,9 @@ from collections.abc import Callable, Sequence
 
 from deltaproof.reference.errors import UsageError
 from deltaproof.theorems.kernel import Formula
-from deltaproof.theorems.python_code import Code, counted, same, translated, weights
-from deltaproof.theorems.python_source import UnsupportedCode, source_of
-from deltaproof.theorems.python_values import (
+from deltaproof.theorems.verify.code import Code, counted, same, translated, weights
+from deltaproof.theorems.verify.source import UnsupportedCode, source_of
+from deltaproof.theorems.verify.values import (
     BOOL,
     Shape,
     Value,
@@ -43,7 +43,7 @@ from deltaproof.theorems.python_values import (
     term,
     truth,
 )
-from deltaproof.theorems.verify_claim import (
+from deltaproof.theorems.verify.verdict import (
     Arguments,
     Claim,
     Conditions,

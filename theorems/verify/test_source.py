@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from deltaproof.theorems.python_code import translated
-from deltaproof.theorems.python_source import UnsupportedCode, plain_function, source_of
+from deltaproof.theorems.verify.code import translated
+from deltaproof.theorems.verify.source import UnsupportedCode, plain_function, source_of
 
 TWICE, THRICE = lambda w: 2 * w, lambda w: 3 * w  # a line of several is the case
 SAME, SAME_AGAIN = lambda w: w, lambda w: w
@@ -162,7 +162,7 @@ signed.__signature__ = None  # type: ignore[attr-defined]  # whatever it says, i
         (functools.partial(max, 0), "a functools.partial: write a `def`"),
         (abs, "abs is not written in Python: write a `def` that computes it"),
         (remembered, "a decorator has wrapped remembered into .*remembered.__wrapped__"),
-        (any_number, r"test_python_source.py:\d+: any_number takes any number of arguments"),
+        (any_number, r"test_source.py:\d+: any_number takes any number of arguments"),
         (any_keyword, "any_keyword takes any keyword argument"),
         (wrapper, "or prove the function inside, one_by_one.__wrapped__"),
         (one_by_one, "one_by_one is a generator: return all weights in one tuple"),
@@ -186,5 +186,5 @@ def test_a_refusal_names_the_line_and_shows_it() -> None:
     source = source_of(times(1))
     refusal = source.refused(source.body[0], "this", "write that")
     place, line = str(refusal).split("\n")
-    assert place.endswith(f"test_python_source.py:{source.body[0].lineno}: this: write that")
+    assert place.endswith(f"test_source.py:{source.body[0].lineno}: this: write that")
     assert line == "    return w * k"

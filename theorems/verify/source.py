@@ -90,7 +90,7 @@ def source_of(function: Any) -> Source:
     'shown_path'
     >>> source_of(len)
     Traceback (most recent call last):
-    deltaproof.theorems.python_source.UnsupportedCode: len is not written in Python: \
+    deltaproof.theorems.verify.source.UnsupportedCode: len is not written in Python: \
 write a `def` that computes it
     """
     plain = plain_function(function)

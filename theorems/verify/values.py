@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from deltaproof.theorems.python_source import UnsupportedCode
+from deltaproof.theorems.verify.source import UnsupportedCode
 
 Value: TypeAlias = Any  # int, bool, a z3 term, or a tuple of values
 Shape: TypeAlias = Any  # "int", "bool", or a tuple of shapes

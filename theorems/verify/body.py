@@ -21,8 +21,8 @@ from typing import Any
 import z3
 
 from deltaproof.theorems.kernel import small_values
-from deltaproof.theorems.python_source import Source, UnsupportedCode, source_of
-from deltaproof.theorems.python_values import (
+from deltaproof.theorems.verify.source import Source, UnsupportedCode, source_of
+from deltaproof.theorems.verify.values import (
     MOST_FACTORS,
     MOST_MEMBERS,
     Clash,
@@ -664,7 +664,7 @@ def constant(value: Any, name: str = "") -> Value:
     (1, True)
     >>> constant(0.5, "RATE")
     Traceback (most recent call last):
-    deltaproof.theorems.python_source.UnsupportedCode: a float (RATE): weights are ints: \
+    deltaproof.theorems.verify.source.UnsupportedCode: a float (RATE): weights are ints: \
 scale them, or write // for division
     """
     if type(value) in (int, bool):

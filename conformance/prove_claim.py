@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from deltaproof.reference.errors import BackendMissing, UsageError
 
 if TYPE_CHECKING:
-    from deltaproof.theorems.verify_claim import Verdict
+    from deltaproof.theorems.verify.verdict import Verdict
 
 HELPERS = ("state", "given")
 
@@ -51,7 +51,7 @@ def run(target: str, options: Options) -> Verdict:
     Raises UsageError for a function that cannot be found, or words that do not go together;
     BackendMissing without z3.
 
-    >>> print(run("deltaproof.theorems.verify_examples:clamp", Options(linear=True)))
+    >>> print(run("deltaproof.theorems.verify.examples:clamp", Options(linear=True)))
     clamp is not linear: clamp(-1 + 1) = 0, but clamp(-1) + clamp(1) = 1
     """
     claim = claim_of(options)

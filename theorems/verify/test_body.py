@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from deltaproof.theorems.python_code import Code, difference, translated
-from deltaproof.theorems.python_source import UnsupportedCode
+from deltaproof.theorems.verify.code import Code, difference, translated
+from deltaproof.theorems.verify.source import UnsupportedCode
 
 HEAD = """\
 import functools, math

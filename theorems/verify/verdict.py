@@ -18,9 +18,9 @@ import z3
 
 from deltaproof.reference.errors import UsageError
 from deltaproof.theorems.kernel import EFFORT, Counterexample, Formula, ProofError, ask
-from deltaproof.theorems.python_code import Code, difference
-from deltaproof.theorems.python_source import UnsupportedCode
-from deltaproof.theorems.python_values import (
+from deltaproof.theorems.verify.code import Code, difference
+from deltaproof.theorems.verify.source import UnsupportedCode
+from deltaproof.theorems.verify.values import (
     BOOL,
     Shape,
     Value,

@@ -28,9 +28,9 @@ from typing import Any
 import z3
 
 from deltaproof.reference.errors import UsageError
-from deltaproof.theorems.python_body import Body, Reading, arguments_of, signature_of
-from deltaproof.theorems.python_source import Source, UnsupportedCode, source_of
-from deltaproof.theorems.python_values import (
+from deltaproof.theorems.verify.body import Body, Reading, arguments_of, signature_of
+from deltaproof.theorems.verify.source import Source, UnsupportedCode, source_of
+from deltaproof.theorems.verify.values import (
     BOOL,
     INT,
     Shape,
