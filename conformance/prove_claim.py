@@ -18,6 +18,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
@@ -158,8 +159,17 @@ def file_module(name: str) -> ModuleType:
 
 
 def loaded(name: str, load: Callable[[], ModuleType]) -> ModuleType:
-    """What was loaded. Whatever the module raises is a wrong argument, not our failure."""
+    """What was loaded. Whatever the module raises is a wrong argument, not our failure.
+
+    What it prints goes to standard error: standard output is for the verdict, maybe as JSON.
+    """
     try:
-        return load()
-    except (Exception, SystemExit) as error:
-        raise UsageError(f"cannot import {name}: {type(error).__name__}: {error}") from error
+        with redirect_stdout(sys.stderr):
+            return load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # also what no `except Exception` catches
+        why = f"{type(error).__name__}: {error}"
+        inside = "attempted relative import" in why and name.endswith(".py")
+        hint = " (name the module, not its file: package.module:function)" if inside else ""
+        raise UsageError(f"cannot import {name}: {why}{hint}") from error

@@ -7,9 +7,7 @@
     by order     on one choice of values for each way to order them, when only the order counts
 
 So a run of the code on every weight of such tables is a run on all tables, if the code is of that
-kind. That it is can be seen on symbolic runs too: `mentions` looks at which weights the output of
-a row depends on, `of_group` runs the code on one group alone, and `Compared` values can be compared
-and nothing else.
+kind. That it is, is seen on the code itself: see `locality`.
 """
 
 from __future__ import annotations
@@ -242,7 +240,9 @@ class ByGroup:
         alone = self.of_group(a, k)
         one = prove("the rows of a group are of one", self.one_group(alone, k),
                     self.of_group.equations)  # fmt: skip
-        same = prove("f = g there", self.f(alone) == self.g(alone), [one, inst(self.agree(), alone, k)])
+        same = prove(
+            "f = g there", self.f(alone) == self.g(alone), [one, inst(self.agree(), alone, k)]
+        )
         local = [
             inst(self.local(f"{name} is decided group by group", h), a, y)
             for name, h in (("f", self.f), ("g", self.g))
@@ -278,7 +278,7 @@ def same_order(values: Sequence[Term], others: Sequence[Any]) -> Formula:
 
 
 def by_order(count: int) -> Thm:
-    """∀ values. f = g, which only the order of the values decides, and which agree on all orders."""
+    """∀ values. f = g, which only their order decides, and which agree on all orders."""
     v, u = ([z3.Int(f"{name}{i}") for i in range(count)] for name in ("value", "other"))
     f, g = (fresh_symbol(name, *[INT] * count, INT) for name in "fg")
 
@@ -408,7 +408,7 @@ def bilinear_cutoff() -> Thm:
     one, other = one_row(left, k, v), one_row(right, j, w)
     agree = axiom(
         "f and g agree where both tables have one row",
-        z3.ForAll([j, w, k, v], f(one, other) == g(one, other)),
+        z3.ForAll([j, w], z3.ForAll([k, v], f(one, other) == g(one, other))),
     )
     on_the_left = LinearPair(
         left,
@@ -433,7 +433,7 @@ def bilinear_cutoff() -> Thm:
 
 
 @theorem(
-    statement="f, g decided row by row that agree on tables of one row agree on all pairs of tables",
+    statement="f, g decided row by row that agree on tables of one row agree on all tables",
     source="beyond the paper: distinct and set operations, DBSP (VLDB 2023) definition 4.3",
     wrong=(agree_on_tables_without_duplicates,),
 )
@@ -452,7 +452,7 @@ def grouped_cutoff() -> Thm:
 
 @theorem(
     statement="f, g that the order of up to 4 values decides agree, if on all 1, 3, 13, 75 orders",
-    source="beyond the paper: MIN, MAX, top-k and ranks compare values and do nothing else with them",
+    source="beyond the paper: MIN, MAX, top-k and ranks do nothing with values but compare them",
     scope="unbounded in the values; 1 to 4 of them",
     wrong=(sum_by_order,),
 )

@@ -38,6 +38,7 @@ from deltaproof.theorems.kernel import (
     Query,
     Thm,
     prove,
+    queries,
     small_values,
 )
 from deltaproof.theorems.symbolic import Deltas, Steps, Subject, entries, outputs, replayed
@@ -480,9 +481,12 @@ def last_change(subject: Subject, ticks: Sequence[Deltas]) -> ZSet:
     return differentiate(subject.contents(*integrals))[-1]
 
 
-def enumerated(*proofs: Enumerated) -> Enumerated:
-    """All of these as one."""
-    return Enumerated(tuple(query for proof in proofs for query in proof.queries))
+def enumerated(*proofs: Enumerated | Thm) -> Enumerated:
+    """All of these as one, with theorems about paths among them."""
+    found: list[Query] = []
+    for proof in proofs:
+        found += queries(proof) if isinstance(proof, Thm) else proof.queries
+    return Enumerated(tuple(found))
 
 
 def refute_each(

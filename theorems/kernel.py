@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -118,6 +118,9 @@ class Thm:
         if key is not _KEY:
             raise ProofError(f"{self.name}: only the rules of the kernel make a Thm")
 
+    def __init_subclass__(cls) -> None:
+        raise ProofError(f"{cls.__name__}: there is one kind of Thm, whose constructor asks")
+
     def __repr__(self) -> str:
         return f"⊢ {self.name}"
 
@@ -131,6 +134,9 @@ def _rule(
     kind: str = "rule",
 ) -> Thm:
     """A theorem; unless said, it keeps the assumptions of what it rests on."""
+    for each in rests_on:
+        if not isinstance(each, Thm):
+            raise ProofError(f"{name}: {each!r} is no theorem")
     kept = _union(thm.assumptions for thm in rests_on) if assumptions is None else assumptions
     return Thm(name, formula, kind, tuple(rests_on), tuple(kept), tuple(queries), key=_KEY)
 
@@ -195,6 +201,7 @@ def ask(
     solver.add(z3.Not(goal))
     verdict = solver.check()
     for seed in SEEDS if verdict == z3.unknown else ():
+        spent = _units(solver)
         solver = z3.Solver()
         solver.set("rlimit", effort)
         solver.set("random_seed", seed)
@@ -341,7 +348,7 @@ def prove(
     effort: int = EFFORT,
 ) -> Thm:
     """given → goal, from these theorems. Raises ProofError with a counterexample, or "gave up"."""
-    premises = tuple(by)
+    premises, given = tuple(by), tuple(given)
     assumed = _union(thm.assumptions for thm in premises)
     hypotheses = [*(thm.formula for thm in premises), *assumed]
     query = ask(name, hypotheses, goal, effort, given)
@@ -500,13 +507,23 @@ def wf_induct(
     by: Iterable[Thm] = (),
     facts: Facts = no_facts,
 ) -> Thm:
-    """The same with the claim at any terms of smaller measure, a whole number from 0 up."""
+    """The same with the claim at any terms of smaller measure, a whole number from 0 up.
+
+    Raises ProofError for another kind of measure: below a fraction there is always a smaller one.
+    """
     premises = tuple(by)
+    (variable,) = _constants([sort])
+    size = measure(variable)  # built once, like the claim
+    if not z3.is_int(size):
+        raise ProofError(f"{name}: expected a whole number as the measure, got the {size.sort()}")
 
     def decreasing(case: Case) -> tuple[Sequence[Term], list[Thm]]:
-        terms = smaller(case)
+        _check_unmentioned(case, size)
+        terms = tuple(smaller(case))
         known = [*premises, *facts(case)]
-        goals = [z3.And(measure(term) >= 0, measure(term) < measure(case.term)) for term in terms]
+        whole = z3.substitute(size, (variable, case.term))
+        sizes = [z3.substitute(size, (variable, term)) for term in terms]
+        goals = [z3.And(each >= 0, each < whole) for each in sizes]
         return terms, [prove(f"{case.name}: smaller", goal, known) for goal in goals]
 
     return _induct(name, sort, claim, _by_z3(premises, facts), decreasing)
@@ -538,6 +555,7 @@ def _induct(
         term = constructor(*arguments)
         goal = z3.substitute(formula, (variable, term))
         case = Case(f"{name} [{constructor.name()}]", arguments, term, goal, ())
+        _check_unmentioned(case, formula)
         terms, proofs = smaller(case)
         claims = [z3.substitute(formula, (variable, each)) for each in terms]
         proved = step(replace(case, hypotheses=tuple(map(assume, claims))))
@@ -551,8 +569,15 @@ def _induct(
     return _rule(name, z3.ForAll([variable], formula), rests_on)
 
 
+def _check_unmentioned(case: Case, term: Term) -> None:
+    """Raises ProofError when the term speaks about what stands for all values in the case."""
+    for each in subterms(term):
+        if _among(each, case.arguments):
+            raise ProofError(f"{case.name}: {each} is not arbitrary, the claim speaks about it")
+
+
 def _constants(sorts: Iterable[Sort]) -> tuple[Term, ...]:
-    """A fresh constant of each sort."""
+    """A constant of each sort; names with "!" are the kernel's, and nothing else has them."""
     return tuple(z3.Const(f"x!{next(_numbers)}", sort) for sort in sorts)
 
 
@@ -600,7 +625,8 @@ def define(name: str, sorts: Sequence[Sort], result: Sort, body: Callable[..., T
     """
     symbol = fresh_symbol(name, *sorts, result)
     variables = _constants(sorts)
-    return Definition(symbol, (_equation(name, symbol(*variables), body(*variables), variables),))
+    right = _written(name, symbol, lambda: body(*variables))
+    return Definition(symbol, (_equation(name, symbol(*variables), right, variables),))
 
 
 def recursive(
@@ -616,15 +642,17 @@ def recursive(
     the new function on the constructor's own arguments and on nothing else.
     """
     symbol = fresh_symbol(name, sort, *sorts, result)
-    return Definition(symbol, _by_cases(name, symbol, sort, sorts, cases))
+    return Definition(symbol, _by_cases(name, symbol, symbol, sort, sorts, cases))
 
 
 def _by_cases(
     name: str,
+    symbol: Symbol,
     head: Callable[..., Term],
     sort: Sort,
     sorts: Sequence[Sort],
     cases: Sequence[Callable[..., Term]],
+    at: Symbol = None,
 ) -> tuple[Thm, ...]:
     """For every constructor: head(constructor(arguments), others) = case(recur, …)."""
     equations = []
@@ -633,7 +661,9 @@ def _by_cases(
         arguments = _constants(map(constructor.domain, range(constructor.arity())))
         others = _constants(sorts)
         left = head(constructor(*arguments), *others)
-        right = case(_recursion(name, head, arguments), *arguments, *others)
+        recur = _recursion(name, head, arguments)
+        body = partial(case, recur, *arguments, *others)
+        right = _written(name, symbol, body, arguments, at)
         label = f"{name} [{constructor.name()}]"
         equations.append(_equation(label, left, right, (*arguments, *others)))
     return tuple(equations)
@@ -648,6 +678,56 @@ def _recursion(
         return head(first, *others)
 
     return recur
+
+
+_unfinished: list[Symbol] = []  # those whose definitions are being written
+
+
+def _written(
+    name: str,
+    symbol: Symbol,
+    body: Callable[[], Term],
+    arguments: Sequence[Term] = (),
+    at: Symbol = None,
+) -> Term:
+    """The body of a definition, which speaks about the symbol at these arguments only.
+
+    Raises ProofError when it got hold of the symbol otherwise, or bound an argument, so that it
+    speaks about all; and when it is part of the definition of another symbol and speaks of that.
+    """
+    _unfinished.append(symbol)
+    try:
+        term = body()
+    finally:
+        _unfinished.pop()
+    for index in _indices(term, symbol, at):
+        if not _among(index, arguments):
+            raise ProofError(f"{name}: speaks about itself at {index}, not by recursion")
+    for each in filter(z3.is_app, subterms(term) if _unfinished else ()):
+        if _among(each.decl(), _unfinished):
+            raise ProofError(f"{name}: speaks about {each.decl()}, which is not defined yet")
+    return term
+
+
+def _indices(term: Term, symbol: Symbol, at: Symbol = None) -> Iterator[Term]:
+    """Where the term has symbol(index, ...), or at(symbol(...), index): the indices.
+
+    Of any other use of the symbol, the use itself.
+    """
+    seen: set[int] = set()
+    waiting = [term]
+    while waiting:
+        here = waiting.pop()
+        if here.get_id() in seen:
+            continue
+        seen.add(here.get_id())
+        parts = here.children()
+        if _is_made_by(here, symbol):
+            yield parts[0] if parts and at is None else here
+        elif at is not None and _is_made_by(here, at) and _is_made_by(parts[0], symbol):
+            yield parts[1]
+            parts = [*parts[0].children(), parts[1]]
+        waiting += parts
 
 
 def _equation(name: str, left: Term, right: Term, variables: Sequence[Term]) -> Thm:
@@ -702,10 +782,11 @@ class FunctionSpace:
             return self.at(symbol(*parameters), index)
 
         if body is None:
-            equations = _by_cases(name, head, self.index, sorts, cases)
+            equations = _by_cases(name, symbol, head, self.index, sorts, cases, self.at)
         else:
             index, *parameters = _constants([self.index, *sorts])
-            left, right = head(index, *parameters), body(index, *parameters)
+            left = head(index, *parameters)
+            right = _written(name, symbol, partial(body, index, *parameters))
             equations = (_equation(name, left, right, (index, *parameters)),)
         definition = Definition(symbol, equations)
         self.made[symbol.get_id()] = definition
@@ -762,7 +843,7 @@ def group_laws(
     sort: Sort, add: Callable[[Term, Term], Term], neg: Callable[[Term], Term], zero: Term
 ) -> tuple[Formula, ...]:
     """Associative, commutative, neutral, inverse."""
-    x, y, z = z3.Consts("x y z", sort)
+    x, y, z = _law_variables(sort)
     return (
         z3.ForAll([x, y, z], add(add(x, y), z) == add(x, add(y, z))),
         z3.ForAll([x, y], add(x, y) == add(y, x)),
@@ -780,6 +861,8 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
     """
     if not _says_group(group):
         raise ProofError(f"{name}: {group.laws} does not say that this is an abelian group")
+    if not _is_equation(goal, group.sort):
+        raise ProofError(f"{name}: {goal} is no equation of {group.sort}")
     premises = [thm for thm in by if _is_equation(thm.formula, group.sort)]
     form = linear_form(group, *goal.children())
     forms = [linear_form(group, *thm.formula.children()) for thm in premises]
@@ -799,10 +882,25 @@ def certificate(name: str, group: Group, goal: Formula, by: Iterable[Thm] = ()) 
     return _rule(name, goal, [group.laws, *premises], [query])
 
 
+def _law_variables(sort: Sort) -> Sequence[Term]:
+    return tuple(z3.Consts("x y z", sort))
+
+
 @cache
 def _says_group(group: Group) -> bool:
+    """The theorem is the laws, of the symbols that `linear_form` reads, binding none of them."""
+    x, y, _ = variables = _law_variables(group.sort)
     laws = z3.And(*group_laws(group.sort, group.add, group.neg, group.zero))
-    return bool(group.laws.formula.eq(laws))
+    read = _applies(group.add, x, y) and _applies(group.neg, x)
+    captured = any(_among(each, variables) for each in subterms(group.zero))
+    return bool(group.laws.formula.eq(laws)) and read and not captured
+
+
+def _applies(symbol: Callable[..., Term], *arguments: Term) -> bool:
+    """Whether a call of the symbol is the term made by it, of these arguments and no others."""
+    made = symbol(*arguments)
+    same = [each.eq(other) for each, other in zip(made.children(), arguments, strict=False)]
+    return _is_made_by(made, symbol) and len(made.children()) == len(arguments) and all(same)
 
 
 def _atoms(form: LinearForm, forms: Sequence[LinearForm]) -> list[int]:

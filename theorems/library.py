@@ -14,6 +14,7 @@ from deltaproof.theorems.algorithm import (
     circuits_without_recomputation,
 )
 from deltaproof.theorems.batching import consolidation_weights, ticks_merge
+from deltaproof.theorems.blocks import order_blocks_code
 from deltaproof.theorems.causal import (
     agreement_pointwise,
     causal_composition,
@@ -29,6 +30,13 @@ from deltaproof.theorems.circuit import circuit_code
 from deltaproof.theorems.circuit_algebra import circuit_equivalence
 from deltaproof.theorems.confluence import distinct_rewriting_confluent, distinct_rewriting_sound
 from deltaproof.theorems.convolution import convolution_ring
+from deltaproof.theorems.cutoffs import (
+    bilinear_cutoff,
+    grouped_cutoff,
+    linear_cutoff,
+    order_cutoff,
+    pointwise_cutoff,
+)
 from deltaproof.theorems.cutting import causal_cut, cut_commutes, fixpoint_cut
 from deltaproof.theorems.elimination import (
     constant_stream,
@@ -83,6 +91,11 @@ from deltaproof.theorems.linearity import (
     lifting_linear,
     linear_zero_odd,
     product_group,
+)
+from deltaproof.theorems.locality import (
+    locality_groups_code,
+    locality_rows_code,
+    order_types_code,
 )
 from deltaproof.theorems.models import axioms_have_models
 from deltaproof.theorems.multilinear import bilinear_increment_over_time, nary_join_increment
@@ -215,6 +228,11 @@ from deltaproof.theorems.transitive_closure import transitive_closure_incrementa
 from deltaproof.theorems.upserts import upsert_to_zset
 from deltaproof.theorems.weights import weight_domains
 from deltaproof.theorems.window import monotone_window
+from deltaproof.theorems.wraparound import (
+    wraparound_bilinear_code,
+    wraparound_distinct_code,
+    wraparound_linear_code,
+)
 from deltaproof.theorems.zsets import zset_group
 from deltaproof.theorems.ztransform import (
     incremental_ztransform,
@@ -541,10 +559,22 @@ CHAPTERS: tuple[Chapter, ...] = (
             session_window_code,
             recursion_code,
             per_group_code,
+            order_blocks_code,
             default_increments_code,
             circuit_code,
             planner_code,
             zset_laws_code,
+            wraparound_linear_code,
+            wraparound_bilinear_code,
+            wraparound_distinct_code,
+            linear_cutoff,
+            bilinear_cutoff,
+            pointwise_cutoff,
+            grouped_cutoff,
+            order_cutoff,
+            locality_rows_code,
+            locality_groups_code,
+            order_types_code,
         ),
     ),
 )

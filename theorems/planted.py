@@ -4,9 +4,16 @@
     in an increment   the changed code is run on symbolic weights against the unchanged meaning
 
 A fault is *refuted* when the proof fails or finds weights, and a *crash* when what was changed
-raises an error. When the proof goes through, the fault is *equivalent* only if that is shown: z3
-proves the changed formula to say what the old one said; or the runs which went through, on their
-scope, have executed the changed line. Else it is *not caught*, and this command fails.
+raises an error. When the proof goes through, something must be shown, or the fault is *not caught*
+and this command fails:
+
+    equivalent   z3 proves that the changed formula says what the old one said; or the runs of the
+                 changed increment went through and executed the changed line, so that it is right
+                 on their scope
+    also true    the changed statement was proved from the axioms and definitions of the old one
+
+Counted are signs of the formula that is proved. A sign in a definition or in a hypothesis makes
+another notion, of which the same theorem may well be true.
 
     python -m deltaproof.theorems.planted --seed 1 --count 10
 
@@ -38,21 +45,22 @@ from rich.table import Table
 from rich.text import Text
 
 import deltaproof.reference.operators
-from deltaproof.reference.zset import ZSet
+from deltaproof.reference.operator import Shape
 from deltaproof.theorems import kernel
 from deltaproof.theorems.faults import Fault, Planted, faults_in
 from deltaproof.theorems.forking import Enumerated, prove_each, prove_paths
 from deltaproof.theorems.kernel import ProofError, Query, Thm, assume, everything_under
 from deltaproof.theorems.library import THEOREMS
 from deltaproof.theorems.registry import Theorem
-from deltaproof.theorems.symbolic import Steps, Subject, prove_code
+from deltaproof.theorems.symbolic import Subject, Within, prove_code
 
 SECONDS = 60  # for one proof; a changed loop need not end
 WORKERS = 2
 
 FAULTS_PER_THEOREM = 5  # signs of steps of its proof do not count
 
-REFUTED, CRASH, EQUIVALENT, NOT_CAUGHT = "refuted", "crash", "equivalent", "NOT CAUGHT"
+REFUTED, CRASH, EQUIVALENT = "refuted", "crash", "equivalent"
+ALSO_TRUE, NOT_CAUGHT = "also true", "NOT CAUGHT"
 
 
 @dataclass(frozen=True)
@@ -130,23 +138,29 @@ class Calls:
 
 @dataclass(frozen=True)
 class Said:
-    """What a theorem says, as SMT-LIB: its formula, and the definitions and axioms under it."""
+    """What a theorem says: its formula, and the definitions and axioms under it, as texts."""
 
-    formulas: tuple[str, ...]
-    functions: tuple[tuple[str, str], ...] = ()  # (file, name) that were called to say it
+    formula: str
+    roots: tuple[str, ...]
+    smtlib: str  # the formula and all that it speaks of
+    functions: tuple[tuple[str, str], ...]  # (file, name) that were called to say it
 
 
-def stated(name: str, fault: Fault | None = None) -> Said:
-    """What the theorem's function states, whether or not it holds: nothing is asked of z3."""
+def stated(name: str, fault: Fault | None = None) -> Said | None:
+    """What the theorem's function states, whether or not it holds: nothing is asked of z3.
+
+    None for a theorem that is more than a formula.
+    """
     theorem = theorem_named(name)
     calls = Calls("/theorems/")
     with Planted(fault) if fault else nullcontext(), limited(), unasked(), calls:
         thm = theorem.function()
     if not isinstance(thm, Thm):
-        return Said(())
+        return None
     roots = [each for each in everything_under(thm) if each.kind != "rule"]
-    formulas = tuple(as_text(each.formula) for each in (thm, *roots))
-    return Said(formulas, tuple(calls.functions()))
+    texts = tuple(each.formula.sexpr() for each in roots)
+    functions = tuple(calls.functions())
+    return Said(thm.formula.sexpr(), texts, as_smtlib(thm.formula), functions)
 
 
 def restated(name: str, fault: Fault) -> Said | None:
@@ -172,16 +186,14 @@ def unasked() -> Iterator[None]:
         kernel.ask = asked
 
 
-def as_text(formula: Any) -> str:
+def as_smtlib(formula: Any) -> str:
     solver = z3.Solver()
     solver.add(formula)
     return str(solver.to_smt2())
 
 
 def same_meaning(one: str, other: str) -> bool:
-    """Whether z3 proves the two formulas to say the same."""
-    if one == other:
-        return True
+    """Whether z3 proves the two formulas, as SMT-LIB, to say the same."""
     try:
         left, right = (z3.And(*z3.parse_smt2_string(text)) for text in (one, other))
     except z3.Z3Exception:  # they do not even speak of the same symbols
@@ -229,17 +241,19 @@ def limited() -> Iterator[None]:
 
 def statement_fault(apart: Apart, name: str, seed: int) -> Outcome | None:
     """A fault in what the theorem says, drawn by the seed; None where none was found."""
-    before: Said = apart(stated, name)
+    before: Said | None = apart(stated, name)
+    if before is None:
+        return None
     module = theorem_named(name).function.__module__
     called = {function for file, function in before.functions if file == file_of(module)}
     faults = [fault for fault in faults_in(module) if fault.function in called]
     draw = Random(f"{seed} {name}")
     for fault in draw.sample(faults, min(len(faults), FAULTS_PER_THEOREM)):
         after: Said | None = apart(restated, name, fault)
-        if after is not None and after.formulas == before.formulas:
-            continue  # the sign was of a step of the proof
+        if after is None or after.formula == before.formula:
+            continue  # the sign was of a step of the proof, or of a notion
         verdict, why, ms = apart(prove_with, name, fault)
-        if verdict == NOT_CAUGHT and after is not None:
+        if verdict == NOT_CAUGHT:
             verdict, why = apart(compared, before, after)
         return Outcome(fault, name, verdict, why, ms)
     return None
@@ -247,11 +261,11 @@ def statement_fault(apart: Apart, name: str, seed: int) -> Outcome | None:
 
 def compared(before: Said, after: Said) -> tuple[str, str]:
     """(verdict, why) of a changed statement that was proved."""
-    if len(before.formulas) == len(after.formulas) and all(
-        map(same_meaning, before.formulas, after.formulas)
-    ):
+    if before.roots != after.roots:
+        return NOT_CAUGHT, "another formula was proved, of other notions"
+    if same_meaning(before.smtlib, after.smtlib):
         return EQUIVALENT, "z3: the changed formula says what the old one said"
-    return NOT_CAUGHT, "another formula was proved"
+    return ALSO_TRUE, "proved from the axioms and definitions of the old one"
 
 
 def file_of(module: str) -> str:
@@ -290,26 +304,6 @@ def runs_of(theorem: Theorem) -> list[Run]:
     return found
 
 
-class Within:
-    """An increment that does everything within a context: with a fault planted, or observed."""
-
-    def __init__(self, make: Callable[[], Steps], context: AbstractContextManager[Any]) -> None:
-        self.context = context
-        with context:
-            self.increment = make()
-
-    def step(self, *deltas: ZSet) -> ZSet:
-        with self.context:
-            return self.increment.step(*deltas)
-
-    def commit(self) -> None:
-        with self.context:
-            self.increment.commit()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.increment, name)
-
-
 def make_runs(name: str, context: AbstractContextManager[Any]) -> None:
     """The runs of the theorem, every increment within the context, its meaning outside of it."""
     for prover, subject, arguments in runs_of(theorem_named(name)):
@@ -331,34 +325,45 @@ def run_with(name: str, fault: Fault) -> tuple[str, str, float]:
     return verdict, why, (perf_counter() - started) * 1000
 
 
-class Lines:
-    """Whether one of the lines of the fault is executed while this is entered."""
+class Reached:
+    """Plants the fault, and notes whether its lines are executed while this is entered."""
 
     def __init__(self, fault: Fault) -> None:
-        self.file = file_of(fault.module)
+        self.planted = Planted(fault)
         self.lines = range(fault.first_line, fault.last_line + 1)
-        self.reached = False
+        self.codes = set(codes_in(self.planted.wrong))
+        self.yes = False
 
     def __enter__(self) -> None:
-        if not self.reached:
+        self.planted.__enter__()
+        if not self.yes:
             sys.settrace(self.enter)
 
     def __exit__(self, *error: object) -> None:
         sys.settrace(None)
+        self.planted.__exit__(*error)
 
     def enter(self, frame: FrameType, event: str, argument: object) -> Any:
-        return self.line if frame.f_code.co_filename == self.file else None
+        return self.line if frame.f_code in self.codes else None
 
     def line(self, frame: FrameType, event: str, argument: object) -> Any:
-        self.reached |= frame.f_lineno in self.lines
+        self.yes |= frame.f_lineno in self.lines
         return self.line
 
 
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of the functions in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from codes_in(each)
+
+
 def executes(name: str, fault: Fault) -> bool:
-    """Whether the runs of the theorem execute the line of the fault."""
-    lines = Lines(fault)
-    make_runs(name, lines)
-    return lines.reached
+    """Whether the runs of the theorem execute the line of the fault, with the fault in it."""
+    reached = Reached(fault)
+    attempt(lambda: make_runs(name, reached))
+    return reached.yes
 
 
 def increment_modules() -> list[str]:
@@ -367,7 +372,7 @@ def increment_modules() -> list[str]:
     operators = [f"{package.__name__}.{each.name}" for each in iter_modules(package.__path__)]
     return [each for each in operators if ".test_" not in each] + [
         f"deltaproof.reference.{name}"
-        for name in ("circuit", "fixpoint", "nested", "operator", "ordered", "planner", "store")
+        for name in ("fixpoint", "nested", "operator", "ordered", "store")
     ]
 
 
@@ -378,7 +383,7 @@ def increment_fault(apart: Apart, name: str, seed: int) -> Outcome | None:
         fault
         for module in increment_modules()
         for fault in faults_in(module)
-        if (file_of(module), fault.function) in called
+        if (file_of(module), fault.function) in called and not is_meaning(fault)
     ]
     if not faults:
         return None
@@ -387,6 +392,13 @@ def increment_fault(apart: Apart, name: str, seed: int) -> Outcome | None:
     if verdict == NOT_CAUGHT:
         verdict, why = apart(survived, name, fault)
     return Outcome(fault, name, verdict, why, ms)
+
+
+def is_meaning(fault: Fault) -> bool:
+    """Whether the sign is of what an operator means, where that is not its increment as well."""
+    owner, _, name = fault.function.rpartition(".")
+    kind = vars(sys.modules[fault.module]).get(owner)
+    return name == "meaning" and getattr(kind, "shape", None) is Shape.GENERAL
 
 
 def survived(name: str, fault: Fault) -> tuple[str, str]:

@@ -48,9 +48,7 @@ class Proof:
     axioms: tuple[str, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
     error: str = ""
-    second: Confirmed = field(
-        default_factory=Confirmed
-    )  # if cvc5 was asked
+    second: Confirmed = field(default_factory=Confirmed)  # if cvc5 was asked
     evidence: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -126,11 +124,12 @@ class Theorem:
         error = "" if self.wrong else "no wrong variant: nothing shows that the proof can fail"
         try:
             evidence = self.function()
+            error = error or unproved(evidence)
             refuted = [wrong() for wrong in self.wrong]
             if not error and not self.abstract and not any(each.replay for each in refuted):
                 error = "no wrong variant is replayed on the reference, and no reason is given"
         except (DeltaproofError, z3.Z3Exception) as failure:
-            error = str(failure)
+            error = str(failure) or type(failure).__name__
         ms = (perf_counter() - started) * 1000
         asked, assumed = audit(evidence)
         return Proof(
@@ -146,6 +145,17 @@ class Theorem:
             error,
             evidence=evidence,
         )
+
+
+def unproved(evidence: Any) -> str:
+    """Why what a theorem's function returned is no proof, or ""."""
+    if evidence is None:
+        return "its function returned nothing"
+    if isinstance(evidence, Thm) and evidence.assumptions:
+        return f"rests on assumptions: {', '.join(map(str, evidence.assumptions))}"
+    if not audit(evidence)[0]:
+        return "no question was asked"
+    return ""
 
 
 def audit(evidence: Any) -> tuple[tuple[Query, ...], tuple[str, ...]]:

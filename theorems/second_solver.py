@@ -16,13 +16,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
 from threading import Thread
 from time import sleep
 from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO
 
 import z3
 
@@ -34,8 +35,19 @@ CONFIRMED, CONTRADICTED = "unsat", "sat"
 ATTEMPTS = ((20_000, False), (100_000, True))
 
 _DECLARED = re.compile(r"^\(declare-(?:fun|const|sort) (\|[^|]*\||\S+)", re.MULTILINE)
-_SUM_OF_ONE = re.compile(r"\([*+] [^\s()]+\)")
-_BOUND = re.compile(r"\((\|[^|]*\||[^\s()]+) (?:Int|Bool|\|[^|]*\||[^\s()]+)\)")
+_OF_ONE_OR_NONE = re.compile(r"\((?:[*+]|and|or) [^\s()]+\)|(?<!\()\b(?:and|or)\b")
+_VARIADIC = (z3.Z3_OP_ADD, z3.Z3_OP_MUL, z3.Z3_OP_AND, z3.Z3_OP_OR)
+_DATATYPES = re.compile(r"^\(declare-datatypes .*", re.MULTILINE)
+_SORT = re.compile(r"\((\|[^|]*\||[^\s()]+) 0\)")  # as (Tick 0) in its declaration
+_NAME = re.compile(r"\|[^|]*\||[^\s()]+")
+# (name sort), and what may look like it: (f x)
+_BOUND = re.compile(
+    r"\((\|[^|]*\||[^\s()]+) "
+    r"(?:(?:\|[^|]*\||[^\s()]+)\)|\((?:Array|Seq|_ BitVec|_ FloatingPoint) )"
+)
+_BINDER = re.compile(r"\((?:forall|exists) \((.*?) \)", re.DOTALL)
+_OPENED = re.compile(r"\((?!_ |Array |Seq )(\|[^|]*\||[^\s()]+) ")
+_OF_LET = re.compile(r"[?$]x\d+$")  # how z3 names what it writes once
 
 
 # ---------------------------------------------------------------- text
@@ -68,12 +80,20 @@ def _printed(formulas: Sequence[Formula]) -> str:
 
 
 def _ambiguous(text: str) -> bool:
-    """Whether a name is declared twice or bound too, or a sum is of one: z3 minds neither."""
+    """Whether a name is declared twice or bound too, or a sum is of one: z3 minds none of it."""
     declared = Counter(_DECLARED.findall(text))
-    if any(times > 1 for times in declared.values()) or _SUM_OF_ONE.search(text):
+    if any(times > 1 for times in declared.values()) or _OF_ONE_OR_NONE.search(text):
         return True
+    sorts = set(_SORT.findall(text))
+    of_datatypes = {name for line in _DATATYPES.findall(text) for name in _NAME.findall(line)}
     bound = _BOUND.findall(text)
-    return any(name in declared for name in bound) or len(set(bound)) < len(bound)
+    taken = {*declared, *(name for each in _BINDER.findall(text) for name in _OPENED.findall(each))}
+    return (
+        any(name in declared for name in bound)
+        or len(set(bound)) < len(bound)
+        or not taken.isdisjoint(of_datatypes - sorts)
+        or any(map(_OF_LET.match, taken))
+    )
 
 
 class Renamed:
@@ -94,8 +114,10 @@ class Renamed:
         if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
             return self._fresh(term.sort())
         children = [self(each) for each in term.children()]
-        if len(children) == 1 and term.decl().kind() in (z3.Z3_OP_ADD, z3.Z3_OP_MUL):
+        if len(children) == 1 and term.decl().kind() in _VARIADIC:
             return children[0]
+        if not children and term.decl().kind() in (z3.Z3_OP_AND, z3.Z3_OP_OR):
+            return z3.BoolVal(term.decl().kind() == z3.Z3_OP_AND)
         return term.decl()(*children) if children else term
 
     def _quantifier(self, formula: Formula) -> Formula:
@@ -170,7 +192,7 @@ def _ask(text: str, units: int, enumerate_terms: bool) -> str:
         import cvc5
     except ModuleNotFoundError:
         raise BackendMissing("cvc5 is missing: pip install 'deltaproof[theorems]'") from None
-    solver = cvc5.Solver(cvc5.TermManager())
+    solver = cvc5.Solver(_terms())
     solver.setOption("rlimit-per", str(units))
     solver.setOption("fresh-binders", "true")
     if enumerate_terms:
@@ -185,6 +207,14 @@ def _ask(text: str, units: int, enumerate_terms: bool) -> str:
     except RuntimeError as error:
         return f"unreadable: {' '.join(str(error).split())}"
     return " ".join(answer.split()) or "unknown (no answer)"
+
+
+@cache
+def _terms() -> Any:
+    """Where cvc5 keeps its terms: one for all conditions, since making one takes its time."""
+    import cvc5
+
+    return cvc5.TermManager()
 
 
 def serve(texts: Iterable[str], answers: TextIO) -> None:

@@ -61,9 +61,10 @@ class Shards:
 
     def __init__(self) -> None:
         self.shard = fresh_sort("shards")
-        declared = z3.Datatype("list of shards")
-        declared.declare("none")
-        declared.declare("shard", ("first", self.shard), ("rest", declared))
+        declared = z3.Datatype(f"list of {self.shard}")
+        declared.declare(f"none of {self.shard}")  # SMT-LIB wants one sort per name
+        fields = ((f"first of {self.shard}", self.shard), (f"rest of {self.shard}", declared))
+        declared.declare(f"one of {self.shard}", *fields)
         self.sort = declared.create()
         self.times = recursive(
             "times",

@@ -10,7 +10,7 @@ operator is run at the size written below, which `largest` found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from time import perf_counter
@@ -327,29 +327,23 @@ def support_table(runs: Sequence[SupportRun]) -> Table:
 
 # ---------------------------------------------------------------- finding the sizes
 
-ROWS = {"merged": (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96), "paths": (1, 2, 3, 4)}
-TICKS = {"merged": (2, 4, 8), "paths": (1, 2, 3, 4)}
+SIZES: dict[Mode, tuple[tuple[int, ...], tuple[int, ...]]] = {  # rows per input, ticks
+    "merged": ((1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96), (2, 4, 8)),
+    "paths": ((1, 2, 3), (1, 2, 3, 4)),
+    "enumerated": ((1, 2, 3, 4), (1, 2, 3)),
+}
 
 
-def larger(support: Support) -> Iterator[list[Support]]:
-    """For every number of ticks, the support with more and more rows."""
-    small = "paths" if support.mode != "merged" else "merged"
-    for ticks in TICKS[small]:
-        yield [replace(support, rows=rows, ticks=ticks) for rows in ROWS[small]]
-
-
-def largest(support: Support, ms: float = 500, tries: int = 3) -> Support:
-    """The size with the most cells among those that take so long at most, the best of some tries."""
+def largest(support: Support, ms: float = 500) -> Support:
+    """The size with the most cells among those that take at most so long, twice in a row."""
+    rows, ticks = SIZES[support.mode]
     best, most = support, 0
-    for sizes in larger(support):
-        for size in sizes:
-            runs = []
-            for _ in range(tries):
-                runs.append(run(size))
-                if not (runs[-1].holds and runs[-1].ms > ms):
-                    break
-            if runs[-1].error or runs[-1].ms > ms:
+    for length in ticks:
+        for count in rows:
+            size = replace(support, rows=count, ticks=length)
+            found = max((run(size) for _ in range(2)), key=lambda run: run.ms)
+            if found.ms > ms:
                 break
-            if runs[-1].cells > most:
-                best, most = size, runs[-1].cells
+            if found.holds and found.cells > most:
+                best, most = size, found.cells
     return best

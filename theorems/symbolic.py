@@ -16,9 +16,10 @@ zero is the same as none. For code that does branch on weights (aggregates), see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import z3
 
@@ -290,6 +291,7 @@ class Cell:
     name: str
     output: Term
     expected: Term
+    row: Row = ()
 
 
 def cells(subject: Subject, increment: Steps, sort: Sort = INTEGERS) -> list[Cell]:
@@ -299,7 +301,8 @@ def cells(subject: Subject, increment: Steps, sort: Sort = INTEGERS) -> list[Cel
     for number, (output, expected) in enumerate(_merged_outputs(subject, increment, ticks)):
         for row in {**dict(output.items()), **dict(expected.items())}:
             name = f"{subject.name}, tick {number + 1}, row {row}"
-            found.append(Cell(name, term_of(output[row], sort), term_of(expected[row], sort)))
+            sides = term_of(output[row], sort), term_of(expected[row], sort)
+            found.append(Cell(name, *sides, row))
     return found
 
 
@@ -380,6 +383,26 @@ class Altered:
 
     def commit(self) -> None:
         self.increment.commit()
+
+
+class Within:
+    """An increment that does everything within a context: with a fault planted, say, or watched."""
+
+    def __init__(self, make: Callable[[], Steps], context: AbstractContextManager[Any]) -> None:
+        self.context = context
+        with context:
+            self.increment = make()
+
+    def step(self, *deltas: ZSet) -> ZSet:
+        with self.context:
+            return self.increment.step(*deltas)
+
+    def commit(self) -> None:
+        with self.context:
+            self.increment.commit()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.increment, name)
 
 
 class OneSided:

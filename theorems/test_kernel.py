@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle
+from types import SimpleNamespace
 
 import pytest
 import z3
@@ -67,6 +69,14 @@ def test_a_theorem_cannot_be_rewritten() -> None:
         true.formula = z3.BoolVal(False)  # type: ignore[misc]  # it is frozen
 
 
+def test_there_is_one_kind_of_theorem() -> None:
+    with pytest.raises(ProofError, match="Loose: there is one kind of Thm"):
+        type("Loose", (Thm,), {"__post_init__": lambda self, key: None})
+    alike = SimpleNamespace(formula=X > 5, assumptions=(), rests_on=(), queries=())
+    with pytest.raises(ProofError, match="is no theorem"):
+        prove("x > 3", X > 3, by=[alike])  # type: ignore[list-item]  # what is tested
+
+
 def test_a_false_goal_comes_back_with_values_that_show_it() -> None:
     with pytest.raises(ProofError, match="does not hold, for example where") as caught:
         prove("x < 5", X < 5, given=[X > 2])
@@ -90,6 +100,12 @@ def test_from_contradictory_hypotheses_nothing_is_proved() -> None:
 
 def test_what_was_given_stays_an_antecedent() -> None:
     proved = prove("x + 1 > 0", X + 1 > 0, given=[X >= 0])
+    assert proved.formula.eq(z3.Implies(z3.And(X >= 0), X + 1 > 0))
+
+
+def test_what_was_given_once_stays_an_antecedent() -> None:
+    once = iter([X >= 0])
+    proved = prove("x + 1 > 0", X + 1 > 0, given=once)  # type: ignore[arg-type]  # what is tested
     assert proved.formula.eq(z3.Implies(z3.And(X >= 0), X + 1 > 0))
 
 
@@ -175,6 +191,46 @@ def test_induction_on_a_measure_needs_a_smaller_term() -> None:
         wf_induct("circular", CHAIN, claim, lambda case: [case.term], lambda chain: z3.IntVal(0))
 
 
+def test_a_measure_is_a_whole_number() -> None:
+    """1/2, 1/4, 1/8, ... has no smallest: with it, g = 0 everywhere would follow from g(0) = 1."""
+    g = recursive("g", TICK, [], INT, (lambda recur: z3.IntVal(1), lambda recur, n: recur(n)))
+    half = recursive(
+        "half",
+        TICK,
+        [],
+        z3.RealSort(),
+        (lambda recur: z3.RealVal(1), lambda recur, n: recur(n) / 2),
+    )
+    positive = induct("half > 0", TICK, lambda n: half(n) > 0, half.equations)
+    known = [g.equations[1], half.equations[1], positive]
+    with pytest.raises(ProofError, match="expected a whole number as the measure, got the Real"):
+        wf_induct("g = 0", TICK, lambda n: g(n) == 0, lambda case: [after(case.term)], half, known)
+
+
+def test_a_measure_is_the_same_for_all_terms() -> None:
+    sizes = cycle([0, 0, 1])
+    with pytest.raises(ProofError, match="smaller: does not hold"):
+        wf_induct(
+            "circular",
+            CHAIN,
+            lambda c: c == END,
+            lambda case: [case.term],
+            lambda chain: next_of(sizes),
+        )
+
+
+def next_of(sizes: Iterator[int]) -> z3.ExprRef:
+    return z3.IntVal(next(sizes))
+
+
+def test_a_claim_does_not_speak_about_the_arguments_of_a_case() -> None:
+    """Every tick is the first, or the one after n: true of n + 1 for every n, and of few ticks."""
+    number = int(fresh_symbol("c", INT).name().partition("!")[2])
+    guessed = z3.Const(f"x!{number + 2}", TICK)
+    with pytest.raises(ProofError, match="is not arbitrary, the claim speaks about it"):
+        induct("two ticks", TICK, lambda n: z3.Or(n == TICK.first, n == after(guessed)))
+
+
 def test_a_recursive_definition_recurs_on_its_own_arguments_only() -> None:
     with pytest.raises(ProofError, match="expected one of"):
         recursive(
@@ -184,6 +240,42 @@ def test_a_recursive_definition_recurs_on_its_own_arguments_only() -> None:
             INT,
             (lambda recur: z3.IntVal(0), lambda recur, h, r: 1 + recur(LINK(h, r))),
         )
+
+
+def test_a_recursive_definition_does_not_bind_what_it_recurs_on() -> None:
+    """f(n + 1) = 1 if f is 0 everywhere, else 0: there is no such f."""
+
+    def of_all(recur: Callable[..., z3.ExprRef], n: z3.ExprRef) -> z3.ExprRef:
+        return z3.If(z3.ForAll([n], recur(n) == 0), z3.IntVal(1), z3.IntVal(0))
+
+    with pytest.raises(ProofError, match=r"f: speaks about itself at Var\(0\), not by recursion"):
+        recursive("f", TICK, [], INT, (lambda recur: z3.IntVal(0), of_all))
+    space = FunctionSpace("functions", TICK, INT)
+    with pytest.raises(ProofError, match=r"g: speaks about itself at Var\(0\), not by recursion"):
+        space.define("g", [], cases=(lambda recur: z3.IntVal(0), of_all))
+
+
+def test_a_recursive_definition_does_not_get_hold_of_its_symbol() -> None:
+    """f(n + 1) = 1 + f(n + 1), also by way of another definition."""
+
+    def itself(recur: Callable[..., z3.ExprRef], n: z3.ExprRef) -> z3.ExprRef:
+        return 1 + recur(n).decl()(after(n))
+
+    def by_another(recur: Callable[..., z3.ExprRef], n: z3.ExprRef) -> z3.ExprRef:
+        f = recur(n).decl()
+        return 1 + define("next", [TICK], INT, lambda m: f(after(m)))(n)
+
+    with pytest.raises(ProofError, match=r"f: speaks about itself at next\(.*\), not by recursion"):
+        recursive("f", TICK, [], INT, (lambda recur: z3.IntVal(0), itself))
+    with pytest.raises(ProofError, match=r"next: speaks about f.*, which is not defined yet"):
+        recursive("f", TICK, [], INT, (lambda recur: z3.IntVal(0), by_another))
+
+
+def test_a_function_is_not_defined_by_itself() -> None:
+    number = int(fresh_symbol("c", INT).name().partition("!")[2])
+    guessed = z3.Int(f"c!{number + 1}")
+    with pytest.raises(ProofError, match="c: speaks about itself"):
+        define("c", [], INT, lambda: guessed + 1)
 
 
 def test_a_definition_is_of_a_symbol_that_nothing_else_uses() -> None:
@@ -228,6 +320,40 @@ def test_a_certificate_does_not_divide() -> None:
     doubled = axiom("2x = 0", group.add(x, x) == group.zero)
     with pytest.raises(ProofError, match="is no combination"):
         certificate("x = 0", group, x == group.zero, [doubled])
+
+
+def test_a_certificate_is_of_an_equation() -> None:
+    """x != x has two arguments as well, whose difference is 0."""
+    group = abelian_group("G")
+    x = z3.Const("x", group.sort)
+    with pytest.raises(ProofError, match="is no equation of G"):
+        certificate("x != x", group, x != x)
+
+
+def test_the_laws_of_a_group_bind_none_of_its_symbols() -> None:
+    """max and the identity fulfil what the laws say where they bind the zero, and x - x is x."""
+    greater = define("max", [INT, INT], INT, lambda a, b: z3.If(a >= b, a, b))
+    same = define("same", [INT], INT, lambda a: a)
+    known = [*greater.equations, *same.equations]
+    laws = [prove("a law", law, known) for law in group_laws(INT, greater, same, X)]
+    group = Group(INT, greater, same, X, both("laws", *laws))
+    with pytest.raises(ProofError, match="does not say that this is an abelian group"):
+        certificate("y - y = 0", group, greater(Y, same(Y)) == X)
+
+
+def test_a_certificate_reads_the_symbols_that_the_laws_are_about() -> None:
+    real = abelian_group("G")
+
+    class Plus:
+        symbol = fresh_symbol("minus", real.sort, real.sort, real.sort)
+
+        def __call__(self, left: z3.ExprRef, right: z3.ExprRef) -> z3.ExprRef:
+            return real.add(left, right)
+
+    x, y = z3.Consts("x y", real.sort)
+    group = Group(real.sort, Plus(), real.neg, real.zero, real.laws)
+    with pytest.raises(ProofError, match="does not say that this is an abelian group"):
+        certificate("x - y = y - x", group, Plus.symbol(x, y) == Plus.symbol(y, x))
 
 
 def test_a_certificate_needs_a_group_that_is_one() -> None:

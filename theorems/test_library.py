@@ -75,6 +75,8 @@ STATED = {
     "rows that match are at most h apart",
     "the watermark never goes back",
     "no row comes below the watermark",
+    "f and g agree",
+    "is decided",
 }
 
 

@@ -7,7 +7,9 @@ shrinks, goes and comes back, NULL beside a value, an extremum deleted while ano
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from math import inf
 
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.scalar import coalesce, col, lit
@@ -191,16 +193,18 @@ def aggregate_avg_code() -> Thm:
 @theorem(
     statement="AggregateIncrement for MIN and MAX, as it runs, is D ∘ aggregate ∘ I",
     source="reference/operators/aggregate_increment.py, reference/store.py",
-    scope=SCOPE,
+    scope=f"{SCOPE}; from -1 to 1 with 3 ticks",
     wrong=(minimum_that_only_falls,),
 )
-def aggregate_min_max_code() -> Thm:
+def aggregate_min_max_code() -> Enumerated:
+    """What a tick leaves in the order of the values is seen at the tick after the next."""
     extremes = aggregate("min", "max")
-    return right_on_every_path(
+    paths = right_on_every_path(
         "extremes",
         aggregate_subject(extremes, VALUE_AND_NULL),
         aggregate_subject(extremes, TWO_VALUES),
     )
+    return enumerated(paths, prove_each(aggregate_subject(extremes, TWO_VALUES, ticks=3), -1, 1))
 
 
 @theorem(
@@ -221,10 +225,14 @@ def aggregate_keyless_code() -> Thm:
 # ---------------------------------------------------------------- the other functions
 
 NUMBERS: list[Row] = [(1, 7), (1, 3), (1, None)]
+PAIRS = "k BIGINT, v BIGINT"
+DOUBLES = "k BIGINT, v DOUBLE"
 
 
-def others_subject(*calls: tuple[str, AggregateCall], rows: Sequence[Row] = NUMBERS) -> Subject:
-    return subject_of(Aggregate(("k",), calls), [("k BIGINT, v BIGINT", rows)], 2)
+def others_subject(
+    *calls: tuple[str, AggregateCall], rows: Sequence[Row] = NUMBERS, columns: str = PAIRS
+) -> Subject:
+    return subject_of(Aggregate(("k",), calls), [(columns, rows)], 2)
 
 
 V = col("v")
@@ -236,6 +244,7 @@ FILTERED = (
     ("count", AggregateCall("count_star", where=V > 5)),
     ("least", AggregateCall("min", V, where=V > 5)),
 )
+SUMS = tuple((name, AggregateCall(name, V)) for name in ("sum", "avg"))
 SPREAD = tuple((name, AggregateCall(name, V)) for name in ("variance_pop", "stddev_samp"))
 PRESENT = (
     ("all", AggregateCall("bool_and", V > 5)),
@@ -278,7 +287,7 @@ def array_without_copies() -> Counterexample:
 @theorem(
     statement="AggregateIncrement for DISTINCT, FILTER, VARIANCE, arrays … as it runs is D ∘ Q ∘ I",
     source="reference/operators/aggregate_increment.py, reference/operators/aggregate_functions.py",
-    scope="weights from -1 to 1; 3 rows, 2 ticks; to 2 with 2 rows",
+    scope="weights from -1 to 1; 3 rows, 2 ticks, or 2 rows, 3 ticks; to 2 with 2 rows",
     wrong=(
         count_distinct_of_the_delta,
         filter_that_is_forgotten,
@@ -289,5 +298,9 @@ def array_without_copies() -> Counterexample:
 def aggregate_functions_code() -> Enumerated:
     families = (DISTINCT, FILTERED, SPREAD, PRESENT)
     three = [prove_each(others_subject(*calls), -1, 1) for calls in families]
-    two = [prove_each(others_subject(*calls, rows=NUMBERS[:2]), -1, 2) for calls in families]
-    return enumerated(*three, *two)
+    subjects = [others_subject(*calls, rows=NUMBERS[:2]) for calls in families]
+    two = [prove_each(subject, -1, 2) for subject in subjects]
+    longer = [prove_each(replace(subject, ticks=3), -1, 1) for subject in subjects]
+    numbers = [(1, -inf), (1, 0.1), (1, 0.3), (1, inf)]
+    doubles = others_subject(*SUMS, *PRESENT[4:], rows=numbers, columns=DOUBLES)
+    return enumerated(*three, *two, *longer, prove_each(doubles, 0, 1))

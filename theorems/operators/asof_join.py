@@ -50,11 +50,12 @@ def asof_code_that_is_not_strict() -> Counterexample:
     wrong=(asof_code_that_hears_one_side, asof_code_that_is_not_strict),
 )
 def asof_join_code() -> Enumerated:
-    """And for weights from -1 to 1 with 1+2 rows and 2 ticks."""
+    """And for weights from -1 to 1 with 1+2 rows and 2 ticks, with 1+1 rows and 3 ticks."""
     small = prove_paths(asof_join_subject("left", False, (LEFT[:1], RIGHT[:1]), 2))
     wide = prove_paths(asof_join_subject("inner", False, (LEFT, RIGHT), 1))
     two = (LEFT[:1], RIGHT[:2])
     runs = [
         prove_each(asof_join_subject("left", strict, two, 2), -1, 1) for strict in (False, True)
     ]
-    return Enumerated((*small.queries, *wide.queries, *enumerated(*runs).queries))
+    longer = prove_each(asof_join_subject("left", False, (LEFT[:1], RIGHT[:1]), 3), -1, 1)
+    return enumerated(small, wide, *runs, longer)

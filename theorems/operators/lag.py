@@ -121,9 +121,11 @@ def lag_code_of_changed_rows() -> Counterexample:
 @theorem(
     statement="The increments of LAG and LEAD, as they run, are D ∘ lag ∘ I",
     source="reference/operators/lag.py, reference/operators/ordered_increment.py",
-    scope="weights from -1 to 1; 3 rows, 2 ticks; to 2 with 2 rows",
+    scope="weights from -1 to 1; 3 rows, 2 ticks, or 2 rows, 3 ticks; to 2 with 2 rows",
     wrong=(lag_code_of_changed_rows,),
 )
 def lag_code() -> Enumerated:
     proofs = [prove_each(lag_subject(offset), -1, 1) for offset in (1, -1, 2)]
-    return enumerated(*proofs, prove_each(lag_subject(1, ROWS[:2]), -1, 2))
+    longer = prove_each(lag_subject(1, ROWS[:2], 3), -1, 1)
+    far = prove_each(lag_subject(2, [*ROWS, (1, 8)]), 0, 1)
+    return enumerated(*proofs, prove_each(lag_subject(1, ROWS[:2]), -1, 2), longer, far)

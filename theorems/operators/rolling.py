@@ -9,6 +9,8 @@ only rows within the frame's reach of a change see it.
 
 from __future__ import annotations
 
+from math import inf
+
 import z3
 
 from deltaproof.reference.operators.rolling import Rolling
@@ -126,6 +128,7 @@ ROWS: list[Row] = [(1, 3), (1, 5), (1, None)]  # two apart, and a row without a 
 CALLS = tuple((name, AggregateCall(name, col("v"))) for name in ("sum", "avg", "min"))
 COLUMNS = "k BIGINT, v BIGINT"
 LAST_TWO = Frame("range", 2, 0)
+AROUND = (Frame("range", 0, 2), Frame("range", 1, 1), Frame("rows", 2, 0))
 
 
 def rolling_subject(frame: Frame, rows: list[Row] = ROWS, ticks: int = 2) -> Subject:
@@ -154,11 +157,16 @@ def rolling_code_of_rows_for_range() -> Counterexample:
 @theorem(
     statement="The increments over frames of ROWS and RANGE, as they run, are D ∘ rolling ∘ I",
     source="reference/operators/rolling.py, reference/operators/rolling_increment.py",
-    scope="weights from -1 to 1; 3 rows, 2 ticks; to 2 with 2 rows",
+    scope="weights from -1 to 1; 3 rows, 2 ticks, or 2 rows, 3 ticks; to 2 with 2 rows",
     wrong=(rolling_code_of_changed_rows, rolling_code_of_rows_for_range),
 )
 def rolling_code() -> Enumerated:
     frames = [Frame("rows", 1, 0), LAST_TWO, Frame("range", None, 0), Frame("rows", 0, 1)]
     proofs = [prove_each(rolling_subject(frame), -1, 1) for frame in frames]
     more = [prove_each(rolling_subject(frame, ROWS[:2]), -1, 2) for frame in frames[:2]]
-    return enumerated(*proofs, *more)
+    longer = [prove_each(rolling_subject(frame, ROWS[:2], 3), -1, 1) for frame in frames[:2]]
+    numbers, order, frame = [(1, 0.1), (1, inf)], (Order(col("v")),), frames[0]
+    doubles = subject_of(Rolling(CALLS, ("k",), order, frame), [("k BIGINT, v DOUBLE", numbers)], 2)
+    wide: list[Row] = [(1, 3), (1, 5), (1, 6), (1, 8)]
+    around = [prove_each(rolling_subject(each, wide), 0, 1) for each in AROUND]
+    return enumerated(*proofs, *more, *longer, prove_each(doubles, -1, 1), *around)

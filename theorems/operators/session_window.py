@@ -11,7 +11,13 @@ import z3
 from deltaproof.reference.operators.session_window import SessionWindow
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import Enumerated, prove_each, prove_paths, refute_paths
+from deltaproof.theorems.forking import (
+    Enumerated,
+    enumerated,
+    prove_each,
+    prove_paths,
+    refute_paths,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
@@ -126,11 +132,12 @@ def session_code_of_the_delta() -> Counterexample:
 @theorem(
     statement="SessionWindow's increment, as it runs, is D ∘ session_window ∘ I",
     source="reference/operators/session_window.py, reference/operators/ordered_increment.py",
-    scope="weights from -1000 to 1000; 2 rows, 2 ticks; from -1 to 1 with 3 rows and NULL",
+    scope="weights from -1000 to 1000; 2 rows, 2 ticks; from -1 to 1 with 3 rows, or 3 ticks",
     wrong=(session_code_of_changed_rows, session_code_of_the_delta),
 )
 def session_window_code() -> Enumerated:
     paths = prove_paths(session_window_subject(ROWS[:2], 2))
     three = prove_each(session_window_subject(ROWS, 2), -1, 1)
     null = prove_each(session_window_subject([*ROWS[:1], (1, None), *ROWS[2:]], 2), -1, 1)
-    return Enumerated((*paths.queries, *three.queries, *null.queries))
+    longer = prove_each(session_window_subject(ROWS[:2], 3), -1, 1)
+    return enumerated(paths, three, null, longer)

@@ -298,7 +298,7 @@ def top_k_code_of_the_delta() -> Counterexample:
 @theorem(
     statement="TopK's increment, as it runs, is D ∘ top_k ∘ I",
     source="reference/operators/top_k.py, reference/operators/ordered_increment.py",
-    scope="weights from -1000 to 1000; 2 rows, 2 ticks; from -1 to 1 with 4 rows, 2 groups",
+    scope="weights from -1000 to 1000; 2 rows, 2 ticks; from -1 to 1 with 3 ticks, or 4 rows",
     wrong=(top_k_code_without_refill, top_k_code_of_the_delta),
 )
 def top_k_code() -> Enumerated:
@@ -307,5 +307,6 @@ def top_k_code() -> Enumerated:
         prove_each(top_k_subject(first(1, partition=("k",)), ROWS, 1), -1, 2),
         prove_each(top_k_subject(first(2, offset=1), ROWS[:3], 2), -1, 1),
         prove_each(top_k_subject(first(2), ROWS[1:], 2), -1, 1),
+        prove_each(top_k_subject(first(1), ROWS[1:3], 3), -1, 1),
     ]
-    return Enumerated((*paths.queries, *enumerated(*runs).queries))
+    return enumerated(paths, *runs)

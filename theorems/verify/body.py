@@ -81,7 +81,11 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.Yield: ("`yield`", "return all weights in one tuple"),
     ast.YieldFrom: ("`yield`", "return all weights in one tuple"),
     ast.NamedExpr: ("an assignment in an expression (:=)", "assign on a line of its own"),
-    ast.Attribute: ("an attribute", "import the name itself: from module import name"),
+    ast.Attribute: (
+        "an attribute",
+        "import the name itself (from module import name); of an object take what is used of it "
+        "as an argument",
+    ),
     ast.Starred: ("* before a value here", "write the members out"),
     ast.Slice: ("a slice here", "write the members out"),
     ast.GeneratorExp: (

@@ -97,7 +97,7 @@ def prove_linear(function: Function, given: Function | None = None) -> Verdict:
             return additive(code, a, b, both) if all(map(meant, (a, b, both))) else ""
 
         return Claim(
-            roles=(Role("a", code.names, a), Role("b", code.names, b)),
+            roles=(Role("a", code.names, a, moves=True), Role("b", code.names, b, moves=True)),
             conditions=conditions(
                 [*supposed(a), *supposed(b), *supposed(both)],
                 ("", code(*both), plus(code(*a), code(*b))),
@@ -142,10 +142,10 @@ def prove_bilinear(function: Function, given: Function | None = None) -> Verdict
         first, second = code.names
         return Claim(
             roles=(
-                Role("a", [first], a),
-                Role("a_more", [first], a_more),
-                Role("b", [second], b),
-                Role("b_more", [second], b_more),
+                Role("a", [first], a, moves=True),
+                Role("a_more", [first], a_more, moves=True),
+                Role("b", [second], b, moves=True),
+                Role("b_more", [second], b_more, moves=True),
             ),
             conditions=(
                 *in_one((*a, *b), (*a_more, *b), (*plus(a, a_more), *b)),
@@ -272,7 +272,7 @@ any number of rows and ticks
             judges=(judge, judge_state),
             codes=(meaning, code, *([keeps] if keeps else []), *helper(given, meaning.shapes)),
             of="all integers before and after a tick",
-            covers=ROWS_AND_TICKS + at_first(meaning, meant),
+            covers=ROWS_AND_TICKS + at_first(meaning, keeps, meant),
             given=given,
             late_first=True,
         )
@@ -463,15 +463,20 @@ def unlike(code: Code, does: str, value: Value, what: str, expected: Value) -> U
     return code.source.refused(code.source.node, found, instead)
 
 
-def at_first(meaning: Code, meant: Callable[[Arguments], bool]) -> str:
+def at_first(meaning: Code, keeps: Code | None, meant: Callable[[Arguments], bool]) -> str:
     """What else has to be true before the first tick, when the input is empty."""
     zeros = tuple([zero(shape) for shape in meaning.shapes])
     if not meant(zeros):
         return " from the first that it holds for (not for the empty input)"
-    first = meaning.run(*zeros)
-    if same(first, zero(shape_of(first))):
-        return ""
-    return f" after {call(meaning, zeros)} = {first} was put out for the empty input"
+    said = ""
+    for code, before, after in (
+        (keeps, "from the state ", ""),
+        (meaning, "after ", " was put out for the empty input"),
+    ):
+        first = code.run(*zeros) if code else 0
+        if code and not same(first, zero(shape_of(first))):
+            said += f" {before}{call(code, zeros)} = {first}{after}"
+    return said
 
 
 def wrong_change(

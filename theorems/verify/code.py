@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import inspect
 import random
+import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -98,8 +99,17 @@ class Code:
 def plain(value: Any) -> Value:
     """A z3 number or bool as Python's; other terms as they are."""
     if z3.is_int_value(value):
-        return value.as_long()
+        try:
+            return value.as_long()
+        except ValueError:
+            raise too_many_digits() from None
     return z3.is_true(value) if z3.is_true(value) or z3.is_false(value) else value
+
+
+def too_many_digits() -> UnsupportedCode:
+    """The refusal for numbers that Python does not read from text, nor print."""
+    what = f"a result of more than {sys.get_int_max_str_digits():,} digits"
+    return UnsupportedCode(what, "smaller constants, or fewer factors")
 
 
 def choice_of_sign(w: int) -> int:
@@ -137,11 +147,12 @@ def check_shapes(
             f"{function.__name__} takes {counted(len(names))} ({', '.join(names)}), "
             f"here {len(shapes)} are given"
         )
+    given = ", ".join(map(described, shapes))
     for name, one, other in zip(names, declared, shapes, strict=True):
         said = name in function.__annotations__
         if said and skeleton(one) != skeleton(other):
             what = f"{name} is declared {described(one)}, here it is {described(other)}"
-            raise source.refused(source.node, what, "declare what it is given")
+            raise source.refused(source.node, what, f"it is given {given}: declare that")
 
 
 def counted(arguments: int) -> str:
@@ -221,11 +232,10 @@ def difference(code: Code) -> str:
     """
     for arguments in samples(code):
         try:
-            expected, meant = code.run(*arguments), code(*arguments)
+            expected = code.run(*arguments)
         except UnsupportedCode as refusal:
             return refusal.what
-        except ValueError as error:  # a number of more digits than Python reads
-            return f"{error} at {arguments}"
+        meant = code(*arguments)
         if not same(expected, meant):
             call = f"{code.name}({', '.join(map(repr, arguments))})"
             return f"{call} is {expected!r}, and its translation {meant}"

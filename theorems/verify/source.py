@@ -77,10 +77,10 @@ class Source:
 
         `nonlocal` means a name of this function only where both are in one function.
         """
+        if name not in _declared(self.tree, kind):
+            return False
         around = [each for each in self.tree.body if self.node in ast.walk(each)]
-        places = self.tree.body if kind is ast.Global else around
-        nodes = (node for place in places for node in ast.walk(place))
-        return any(isinstance(node, kind) and name in node.names for node in nodes)
+        return kind is ast.Global or any(name in _declared(each, kind) for each in around)
 
 
 def source_of(function: Any) -> Source:
@@ -181,6 +181,14 @@ def _lines(function: FunctionType) -> list[str]:
 @functools.lru_cache(maxsize=32)
 def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
+
+
+@functools.lru_cache(maxsize=32)
+def _declared(tree: ast.AST, kind: type[ast.Global | ast.Nonlocal]) -> frozenset[str]:
+    """All names in `global`, or in `nonlocal`, statements; a file is walked once, not per name."""
+    return frozenset(
+        name for node in ast.walk(tree) if isinstance(node, kind) for name in node.names
+    )
 
 
 @functools.lru_cache(maxsize=32)

@@ -18,13 +18,14 @@ import z3
 
 from deltaproof.reference.errors import UsageError
 from deltaproof.theorems.kernel import EFFORT, Counterexample, Formula, ProofError, ask
-from deltaproof.theorems.verify.code import Code, difference
+from deltaproof.theorems.verify.code import Code, difference, too_many_digits
 from deltaproof.theorems.verify.source import UnsupportedCode
 from deltaproof.theorems.verify.values import (
     BOOL,
     Shape,
     Value,
     binary,
+    conjunction,
     disjunction,
     equality,
     filled,
@@ -97,7 +98,7 @@ class Role:
     name: str
     parameters: Sequence[str]
     values: Arguments
-    moves: bool = False  # a claim about zeros only, in this role, would say nothing
+    moves: bool = False  # where this role is always zero, the claim says nothing
 
     def names(self) -> list[str]:
         """A name for each number, as a counterexample shows it."""
@@ -142,7 +143,11 @@ class Claim:
     def fails(self, judge: Callable[..., str], numbers: Sequence[Any]) -> str:
         """What a judge says of these numbers."""
         left = iter(numbers)
-        return judge(*[filled(tuple(map(shape_of, role.values)), left) for role in self.roles])
+        arguments = [filled(tuple(map(shape_of, role.values)), left) for role in self.roles]
+        try:
+            return judge(*arguments)
+        except ValueError:  # the functions do not raise; printing what they return does
+            raise too_many_digits() from None
 
     def scope(self) -> str:
         supposed = f" for which {name_of(self.given)} holds" if self.given else ""
@@ -229,6 +234,11 @@ def decided(text: str, build: Callable[[], Claim]) -> Verdict:
         return verdict("unknown", why=gave_up(failed))
     except (UnsupportedCode, z3.Z3Exception) as refusal:
         return verdict("unknown", why=str(refusal))
+    except RecursionError:
+        return verdict("unknown", why=TOO_DEEP)
+
+
+TOO_DEEP = "Python's stack is too small for this: fewer arguments, or tuples less deep"
 
 
 def gave_up(failed: Sequence[Condition]) -> str:
@@ -256,12 +266,17 @@ MISTAKE = "if it depends on its arguments only, this is a mistake of deltaproof:
 
 
 def check_not_vacuous(claim: Claim) -> None:
-    """Raises UnsupportedCode when `given` leaves nothing, or nothing but zeros."""
-    moving = [number for role in claim.roles if role.moves for number in flat(role.values)]
-    moves: Value = disjunction_of([number != 0 for number in moving]) if moving else True
+    """Raises UnsupportedCode when `given` leaves nothing, or only zeros where something moves."""
+    moving = [role for role in claim.roles if role.moves]
+    moves: Value = True
+    for role in moving:
+        moves = conjunction(moves, disjunction_of([number != 0 for number in flat(role.values)]))
     name = name_of(claim.given) if claim.given else ""
+    names = ", ".join(role.name for role in moving)
+    zeros = "only zero deltas satisfy" if len(moving) < 2 else f"one of {names} is always 0 under"
+    nothing = "nothing satisfies" if len(claim.roles) < 2 else "nothing, with its sums, satisfies"
     for _, hypotheses, _ in claim.conditions if claim.given else ():
-        for needed, what in ((True, "nothing satisfies"), (moves, "only zero deltas satisfy")):
+        for needed, what in ((True, nothing), (moves, zeros)):
             solver = z3.Solver()
             solver.set("rlimit", EFFORT)
             solver.add(*hypotheses, term(needed))
