@@ -9,7 +9,7 @@ READY := $(VENV)/.installed
 LINKS := build/links/deltaproof
 
 .DEFAULT_GOAL := help
-.PHONY: help conform flights tpch tpchbench mutants theorems test soak bench check docs
+.PHONY: help conform flights tpch tpchbench mutants theorems planted test soak bench check docs
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -32,6 +32,9 @@ mutants: $(READY) ## plant known bugs and see each one found
 theorems: $(READY) ## prove the theorems, one line each
 	@$(BIN)/deltaproof prove $(ARGS)
 
+planted: $(READY) ## change signs in theorems and increments at random: each change must be caught
+	@$(BIN)/python -m deltaproof.theorems.planted $(ARGS)
+
 test: $(READY) ## run the tests
 	@$(BIN)/pytest $(ARGS)
 
@@ -53,8 +56,9 @@ check: $(READY) ## format, lint, types, import layers, generated docs
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m deltaproof.conformance.docs --check
 
-docs: $(READY) ## write the tables of the README that are made from the code
+docs: $(READY) ## write the README's table and theorems/THEOREMS.md, which are made from the code
 	@$(BIN)/python -m deltaproof.conformance.docs
+	@$(BIN)/python -m deltaproof.theorems.page
 
 # PYTHON names another interpreter: make test PYTHON=/opt/python/bin/python3.13
 PYTHON ?= python3 python3.13 python3.12 python3.11

@@ -19,8 +19,10 @@ from deltaproof.reference.errors import UsageError
 @click.option("--bilinear", is_flag=True, help="The same in each of two arguments.")
 @click.option("--zero-preserving", is_flag=True, help="f(0) = 0.")
 @click.option("--equal-to", metavar="G", help="f = g.")
-@click.option("--increment-of", metavar="G", help="f is a step that puts out the changes of g.")
-@click.option("--state", metavar="H", help="What that step keeps of its input, by h(input).")
+@click.option(
+    "--increment-of", metavar="G", help="f(before, delta), or f(delta), is how g changes."
+)
+@click.option("--state", metavar="H", help="Then f(state, delta) gives (change, state): h(input).")
 @click.option("--sufficient-state", metavar="H", help="h(input) is enough to keep f up to date.")
 @click.option("--given", metavar="P", help="For arguments with p(arguments) only.")
 @click.option("--details", is_flag=True, help="Print the counterexamples too.")

@@ -168,7 +168,7 @@ def loaded(name: str, load: Callable[[], ModuleType]) -> ModuleType:
             return load()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  # also what no `except Exception` catches
+    except BaseException as error:  # also what no `except Exception` catches
         why = f"{type(error).__name__}: {error}"
         inside = "attempted relative import" in why and name.endswith(".py")
         hint = " (name the module, not its file: package.module:function)" if inside else ""

@@ -53,6 +53,13 @@ def test_the_conditions_are_written_as_smtlib(
     assert "6 conditions written" in capsys.readouterr().err
 
 
+def test_help_says_what_a_step_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["prove", "--help"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "f(before, delta), or f(delta), is how g changes." in printed
+    assert "Then f(state, delta) gives (change, state): h(input)." in printed
+
+
 def broken(words: list[str] | None) -> list[Theorem]:
     def proof() -> Thm:
         raise ProofError("a step does not hold")

@@ -84,6 +84,14 @@ def test_a_refusal_names_the_file_as_seen_from_here(operators: Path) -> None:
     assert verdict.why.startswith("operators_of_mine.py:2: `while`: write a loop over range")
 
 
+def test_what_a_file_prints_does_not_come_between_us_and_our_reader(
+    operators: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operators.write_text("print('loading')\ndef f(w): return w\n")
+    assert run(f"{operators}:f", Options(linear=True)).answer == "proved"
+    assert capsys.readouterr() == ("", "loading\n")
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -109,6 +117,8 @@ def test_a_target_that_is_not_there_is_one_line(target: str, message: str) -> No
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def f(w:", "SyntaxError"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("raise BaseException('stop')", "BaseException: stop"),
+        ("from . import x", r"ImportError: .*name the module, not its file: package\.module"),
     ],
 )
 def test_a_file_that_cannot_be_imported_says_why(text: str, message: str, operators: Path) -> None:

@@ -192,11 +192,13 @@ def ask(
     `hypotheses` are formulas of theorems; `given` is what is supposed beside them.
     """
     supposed = [*hypotheses, *given]
-    # z3's tactics serve goals that stand alone; its core serves quantified hypotheses
-    solver = z3.SimpleSolver() if supposed else z3.Solver()
+    solver = z3.SimpleSolver()
     solver.add(*supposed)
     alone = _alone(name, solver, bool(hypotheses), given)
     started, spent = perf_counter(), _units()
+    if not hypotheses:  # z3's core serves the formulas of theorems, its tactics all else
+        solver = z3.Solver()
+        solver.add(*given)
     solver.set("rlimit", effort)
     solver.add(z3.Not(goal))
     verdict = solver.check()

@@ -217,6 +217,12 @@ def least_fixpoints() -> Thm:
     return prove("sets of three things", z3.And(monotone, inner, outer))
 
 
+def order_decides(one: Formula, other: Formula) -> Formula:
+    """x, y and v, w compare alike → one = other."""
+    alike = z3.And((X < Y) == (V < W), (Y < X) == (W < V))
+    return z3.Implies(alike, one == other)
+
+
 def bags_as_sets() -> tuple[Formula, ...]:
     """4.4 and 4.5 of sets: distinct and map leave them, filter and join are ∩, plus is ∪."""
     return (P & (Q & R) == (P & Q) & R, P & (Q | R) == (P & Q) | (P & R))
@@ -285,6 +291,21 @@ MODELS: tuple[Model, ...] = (
     Model("is the least relation with the rules", "equality of integers", smallest_relation),
     Model("is closed under 4.4 and 4.5*", "equality of integers", smallest_relation),
     Model("holds of the operators", "bags as sets", true_of("sets", *bags_as_sets())),
+    Model(
+        "is decided",
+        "a weight twice, row by row; of values, whether the first is below",
+        true_of("2x, and x < y", z3.Implies(X == V, 2 * X == 2 * V), order_decides(X < Y, V < W)),
+    ),
+    Model(
+        "f and g agree",
+        "x + x and 2x",
+        true_of("x + x = 2x", X + X == 2 * X),
+    ),
+    Model(
+        "is as printed on the right",
+        "f(x, y) = 0, and nothing else",
+        true_of("0 = 0 + 0", z3.IntVal(0) == z3.IntVal(0) + 0),
+    ),
     Model(
         "is local to keys",
         "Q doubles every weight",

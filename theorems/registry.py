@@ -22,6 +22,8 @@ from deltaproof.theorems.kernel import Counterexample, Query, Thm, axioms, queri
 from deltaproof.theorems.second_solver import Confirmed
 
 UNBOUNDED = "unbounded"
+# What settles a condition: z3, whole factors, equal fractions, all cases, what the code has read.
+ANSWERS = ("unsat", "certificate", "identity", "enumerated", "read")
 
 
 class Evidence(Protocol):
@@ -153,9 +155,11 @@ def unproved(evidence: Any) -> str:
         return "its function returned nothing"
     if isinstance(evidence, Thm) and evidence.assumptions:
         return f"rests on assumptions: {', '.join(map(str, evidence.assumptions))}"
-    if not audit(evidence)[0]:
-        return "no question was asked"
-    return ""
+    asked, _ = audit(evidence)
+    believed = next((each for each in asked if each.verdict not in ANSWERS), None)
+    if believed is not None:
+        return f"{believed.name}: nobody has answered this, it is {believed.verdict}"
+    return "" if asked else "no question was asked"
 
 
 def audit(evidence: Any) -> tuple[tuple[Query, ...], tuple[str, ...]]:

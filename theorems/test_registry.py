@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 import z3
@@ -11,6 +11,7 @@ import z3
 from deltaproof.theorems.kernel import (
     Counterexample,
     ProofError,
+    Query,
     Thm,
     assume,
     axiom,
@@ -20,6 +21,13 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.registry import Theorem, theorem
 
 X = z3.Int("x")
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """Evidence that is no theorem of the kernel."""
+
+    queries: tuple[Query, ...]
 
 
 def refuted() -> Counterexample:
@@ -49,6 +57,13 @@ def test_a_theorem_that_is_proved_holds() -> None:
 )
 def test_what_proves_nothing_does_not_hold(evidence: Callable[[], Thm | None], why: str) -> None:
     assert returning(evidence).prove().error == why
+
+
+def test_what_nobody_asked_is_not_proved() -> None:
+    """A lemma that was stated without being asked may still be kept, and found again."""
+    guess = Enumerated((Query("2 + 2 = 5", "not asked", 0.0),))
+    proof = replace(equality_reflexive, function=lambda: guess).prove()
+    assert proof.error == "2 + 2 = 5: nobody has answered this, it is not asked"
 
 
 def test_a_failure_without_words_is_a_failure() -> None:

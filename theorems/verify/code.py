@@ -152,7 +152,9 @@ def check_shapes(
         said = name in function.__annotations__
         if said and skeleton(one) != skeleton(other):
             what = f"{name} is declared {described(one)}, here it is {described(other)}"
-            raise source.refused(source.node, what, f"it is given {given}: declare that")
+            raise source.refused(
+                source.node, what, f"declare what {function.__name__} is given: {given}"
+            )
 
 
 def counted(arguments: int) -> str:

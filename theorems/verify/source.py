@@ -77,10 +77,10 @@ class Source:
 
         `nonlocal` means a name of this function only where both are in one function.
         """
-        if name not in _declared(self.tree, kind):
+        if (kind, name) not in _rebound(self.tree):
             return False
         around = [each for each in self.tree.body if self.node in ast.walk(each)]
-        return kind is ast.Global or any(name in _declared(each, kind) for each in around)
+        return kind is ast.Global or any((kind, name) in _rebound(each) for each in around)
 
 
 def source_of(function: Any) -> Source:
@@ -184,10 +184,13 @@ def _parsed(text: str) -> ast.Module:
 
 
 @functools.lru_cache(maxsize=32)
-def _declared(tree: ast.AST, kind: type[ast.Global | ast.Nonlocal]) -> frozenset[str]:
-    """All names in `global`, or in `nonlocal`, statements; a file is walked once, not per name."""
+def _rebound(tree: ast.AST) -> frozenset[tuple[type[ast.Global | ast.Nonlocal], str]]:
+    """What is declared `global` or `nonlocal`; a file is walked once, and not once per name."""
     return frozenset(
-        name for node in ast.walk(tree) if isinstance(node, kind) for name in node.names
+        (type(node), name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Global | ast.Nonlocal)
+        for name in node.names
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deltaproof.theorems.verify.code import translated
-from deltaproof.theorems.verify.source import UnsupportedCode, plain_function, source_of
+from deltaproof.theorems.verify.source import UnsupportedCode, _rebound, plain_function, source_of
 
 TWICE, THRICE = lambda w: 2 * w, lambda w: 3 * w  # a line of several is the case
 SAME, SAME_AGAIN = lambda w: w, lambda w: w
@@ -180,6 +180,14 @@ def test_what_is_no_plain_function_is_refused(function: Any, message: str) -> No
 def test_a_static_method_is_a_plain_function() -> None:
     assert plain_function(Operator.alone) is Operator.alone
     assert translated(Operator.alone)(5) == 10
+
+
+def test_a_file_is_walked_once_for_its_global_names(tmp_path: Path) -> None:
+    lines = "".join("    x = x + A * w\n" for _ in range(300))
+    function = loaded(tmp_path / "long.py", f"A = 2\ndef f(w):\n    x = 0\n{lines}    return x\n").f
+    walked = _rebound.cache_info().misses
+    assert translated(function)(1) == 600
+    assert _rebound.cache_info().misses == walked + 1
 
 
 def test_a_refusal_names_the_line_and_shows_it() -> None:

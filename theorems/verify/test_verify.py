@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import GenericAlias
 from typing import Any, cast
 
 import pytest
@@ -145,6 +146,32 @@ def absent_step(before: int, d: int) -> int:
     return absent(before + d) - absent(before)
 
 
+def counted_ticks(w: int) -> tuple[int, int]:
+    return w, 1
+
+
+def counting_step(state: tuple[int, int], d: int) -> tuple[int, tuple[int, int]]:
+    return absent_step(state[0], d), (state[0] + d, 1)
+
+
+def grows(w: int) -> int:
+    for _ in range(12):
+        w = w << 1900
+    return w
+
+
+def grows_far_out(w: int) -> int:
+    """Where no sample comes."""
+    return grows(w) if 3 * w == 370370367036 else w
+
+
+def first_of_600(t: Any) -> int:
+    return 1 if t[599] > 3 else 0
+
+
+first_of_600.__annotations__["t"] = GenericAlias(tuple, (int,) * 600)
+
+
 def is_set(w: int) -> bool:
     return w in (0, 1)
 
@@ -209,6 +236,9 @@ def text(verdict: Verdict) -> str:
         (lambda: prove_increment(full_join_step, of=full_join, state=both), TICKS),
         (lambda: prove_increment(absent_step, of=absent),
          f"{TICKS} after absent(0) = 1 was put out for the empty input"),
+        (lambda: prove_increment(counting_step, of=absent, state=counted_ticks),
+         f"{TICKS} from the state counted_ticks(0) = (0, 1) "
+         "after absent(0) = 1 was put out for the empty input"),
         (lambda: prove_increment(distinct_step, of=distinct, given=is_there),
          "all integers before and after a tick for which is_there holds, any number of rows and "
          "ticks from the first that it holds for (not for the empty input)"),
@@ -271,7 +301,18 @@ def test_what_is_false_is_refuted_by_the_smallest_integers(
     ("prove", "why"),
     [
         (lambda: prove_equal(fermat, never), "z3 gave up after 1,000,000 units, and of the 5,000"),
-        (lambda: prove_linear(clamp, given=is_nothing), "nothing satisfies `given` (is_nothing)"),
+        (lambda: prove_equal(clamp, same, given=is_nothing),
+         "nothing satisfies `given` (is_nothing): a wider precondition"),
+        (lambda: prove_linear(clamp, given=is_five),
+         "no arguments, with their sums, satisfy `given` (is_five): a wider precondition"),
+        (lambda: prove_linear(large, given=is_set),
+         "one of a, b is always 0 under `given` (is_set): a wider precondition"),
+        (lambda: prove_bilinear(times_and_one, given=lambda a, b: a == 0),
+         "one of a, a_more, b, b_more is always 0 under `given` (<lambda>)"),
+        (lambda: prove_linear(grows), "a result of more than 4,300 digits: smaller constants"),
+        (lambda: prove_linear(grows_far_out), "a result of more than 4,300 digits"),
+        (lambda: prove_zero_preserving(lambda w: grows(w + 1)), "a result of more than 4,300"),
+        (lambda: prove_linear(first_of_600), "Python's stack is too small for this: fewer"),
         (lambda: prove_increment(distinct_step, of=distinct, given=is_five),
          "only zero deltas satisfy `given` (is_five): a wider precondition"),
         (lambda: prove_linear(clamp, given=pair), "pair returns a tuple: return a bool"),
@@ -285,6 +326,9 @@ def test_what_is_false_is_refuted_by_the_smallest_integers(
         (lambda: prove_increment(lambda s, d: (d, s + d), of=same, state=pair), "arithmetic of a"),
         (lambda: prove_increment(lambda s, d: (d, 0), of=same, state=pair),
          "<lambda> keeps an int: pair is a tuple of 2"),
+        (lambda: prove_increment(dot, of=times),
+         "x is declared a tuple of 2, here it is an int: "
+         "declare what dot is given: an int, an int"),
         (lambda: prove_bilinear(lambda x, y: x // y), "a division by a weight"),
         (lambda: prove_linear(abs), "abs is not written in Python"),
     ],

@@ -274,7 +274,9 @@ def check_not_vacuous(claim: Claim) -> None:
     name = name_of(claim.given) if claim.given else ""
     names = ", ".join(role.name for role in moving)
     zeros = "only zero deltas satisfy" if len(moving) < 2 else f"one of {names} is always 0 under"
-    nothing = "nothing satisfies" if len(claim.roles) < 2 else "nothing, with its sums, satisfies"
+    nothing = (
+        "nothing satisfies" if len(claim.roles) < 2 else "no arguments, with their sums, satisfy"
+    )
     for _, hypotheses, _ in claim.conditions if claim.given else ():
         for needed, what in ((True, nothing), (moves, zeros)):
             solver = z3.Solver()
