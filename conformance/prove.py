@@ -13,6 +13,9 @@ from deltaproof.conformance.prove_claim import Options, run
 from deltaproof.reference.errors import UsageError
 
 
+SEED = 7  # of the queries of --plans
+
+
 @click.command()
 @click.argument("what", nargs=-1, metavar="[THEOREM|CHAPTER|OPERATOR|NUMBER|FUNCTION]...")
 @click.option("--linear", is_flag=True, help="f(a + b) = f(a) + f(b).")
@@ -31,6 +34,7 @@ from deltaproof.reference.errors import UsageError
 @click.option(
     "--supports", is_flag=True, help="Run the code on the largest tables in half a second."
 )
+@click.option("--plans", type=click.IntRange(min=1), help="Prove the plans of so many queries.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
 def prove(
     what: tuple[str, ...],
@@ -46,6 +50,7 @@ def prove(
     second: bool | None,
     smtlib: Path | None,
     supports: bool,
+    plans: int | None,
     as_json: bool,
 ) -> int:
     """Prove the theorems, each with wrong variants that must be refuted; or a claim of yours.
@@ -60,6 +65,7 @@ def prove(
       deltaproof prove
       deltaproof prove join 4.7 nested --details
       deltaproof prove --json --smtlib out/conditions
+      deltaproof prove --plans 1000
       deltaproof prove operators.py:clamp --linear
       deltaproof prove operators.py:step --increment-of operators.py:view --state operators.py:kept
     """
@@ -68,6 +74,8 @@ def prove(
     )
     if options != Options() or any(":" in word for word in what):
         return claim(what, options, as_json)
+    if plans is not None:
+        return random_plans(what, plans, as_json)
     if supports:
         return largest_runs(what, as_json)
     return catalogue(what, details, second, smtlib, as_json)
@@ -80,6 +88,27 @@ def claim(what: tuple[str, ...], options: Options, as_json: bool) -> int:
     verdict = run(what[0], options)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else str(verdict))
     return verdict.exit_code
+
+
+def random_plans(what: tuple[str, ...], queries: int, as_json: bool) -> int:
+    """What the planner makes of random queries, each equal to D ∘ query ∘ I."""
+    from deltaproof.conformance.plan_proofs import validate_random
+
+    if what:
+        raise UsageError("--plans draws its queries: name none")
+    found = validate_random(queries, SEED)
+    if as_json:
+        outcome = {
+            "queries": len(found.all),
+            "equal": len(found.all) - len(found.unequal),
+            "algebraic": len(found.algebraic),
+            "with_a_join": len(found.with_a_join),
+            "unequal": [str(each.query) for each in found.unequal],
+        }
+        click.echo(json.dumps(outcome, indent=1))
+    else:
+        click.echo(str(found))
+    return NONCONFORMANT if found.unequal else PASS
 
 
 def largest_runs(what: tuple[str, ...], as_json: bool) -> int:

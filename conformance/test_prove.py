@@ -145,3 +145,9 @@ def test_a_claim_needs_one_function_and_one_claim(
 ) -> None:
     assert cli.run(["prove", *words]) == 4
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_plans_of_random_queries_are_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["prove", "--plans", "40", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["queries"], found["equal"], found["unequal"]) == (40, 40, [])

@@ -73,7 +73,7 @@ def chosen(words: Iterable[str] | None = None) -> list[Theorem]:
         here = [
             each
             for each in theorems
-            if each.name == word or each.name in names or each.operator == word
+            if each.name == word or each.name in names or each.file == word
         ]
         if not here:
             chapters = ", ".join(chapter.name for chapter in CHAPTERS)

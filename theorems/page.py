@@ -27,7 +27,9 @@ again and prints times; `deltaproof prove NAME --details` prints the counterexam
 
 A *condition* is one question to a solver: formulas that cannot all be true. Its hypotheses are
 shown not to contradict each other, and it stays within a limit of z3's own units of work. The
-column *cvc5* says how many of a theorem's conditions a second solver confirms. Every theorem has
+column *cvc5* says how many of a theorem's conditions a second solver confirms; of equations in
+abelian groups and of identities of fractions it checks the whole numbers that settle them. *For any
+with* are the hypotheses that a theorem takes as axioms. Every theorem has
 *wrong variants*, claims near it that are false: each is refuted with values; where the reference
 has code for what the claim is about, that code was run on the values and showed it (*replayed*).
 """
@@ -71,8 +73,9 @@ def _row(proof: Proof) -> list[str]:
     source = f"{proof.source}; Lean: `{proof.lean}`" if proof.lean else proof.source
     replayed = f"{proof.replayed} replayed" if proof.replayed else "none replayed"
     variants = "; ".join(f"`{each.name}`" for each in proof.counterexamples)
+    assumed = f"<br>*for any with: {'; '.join(proof.assumed)}*" if proof.assumed else ""
     return [
-        f"**{proof.name}**<br>{proof.statement}",
+        f"**{proof.name}**<br>{proof.statement}{assumed}",
         proof.scope,
         source,
         str(len(proof.queries)),

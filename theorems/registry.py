@@ -22,6 +22,12 @@ from deltaproof.theorems.kernel import Counterexample, Query, Thm, axioms, queri
 from deltaproof.theorems.second_solver import Confirmed
 
 UNBOUNDED = "unbounded"
+# How the axioms end that only say what streams and Z-sets are.
+STRUCTURE = (
+    "equal weights, equal Z-sets",
+    "every list of entries is a Z-set",
+    "everywhere is equal",
+)
 # What settles a condition: z3, whole factors, equal fractions, all cases, what the code has read.
 ANSWERS = ("unsat", "certificate", "identity", "enumerated", "read")
 
@@ -65,6 +71,11 @@ class Proof:
         return f"{self.second.contradicted}: z3 proves it and cvc5 refutes it"
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """The hypotheses: its axioms but for those that say what streams and Z-sets are."""
+        return tuple(axiom for axiom in self.axioms if not axiom.endswith(STRUCTURE))
+
+    @property
     def replayed(self) -> int:
         """How many of the wrong variants the reference's own code showed to be wrong."""
         return sum(bool(each.replay) for each in self.counterexamples)
@@ -88,6 +99,7 @@ class Proof:
                 "others": dict(self.second.others),
             },
             "axioms": list(self.axioms),
+            "assumed": list(self.assumed),
             "refuted": [
                 {"name": each.name, "values": dict(each.values), "replay": each.replay}
                 for each in self.counterexamples
@@ -109,10 +121,9 @@ class Theorem:
     abstract: str = ""  # why no wrong variant can be replayed on the reference's code
 
     @property
-    def operator(self) -> str:
-        """The operator that it is about, when its file is that of an operator."""
-        package, _, module = self.function.__module__.rpartition(".")
-        return module if package.endswith(".operators") else ""
+    def file(self) -> str:
+        """The file that it stands in; for an operator's theorems, the operator's name."""
+        return self.function.__module__.rpartition(".")[2]
 
     def __call__(self) -> Any:
         """The proof itself, for theorems that rest on this one. Raises ProofError."""

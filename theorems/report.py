@@ -61,6 +61,8 @@ def described(proof: Proof, details: bool) -> Text:
     text = Text(proof.name, "bold").append(f"\n{proof.statement}", "not bold")
     about = [proof.scope, proof.source, *([f"Lean: {proof.lean}"] if proof.lean else [])]
     text.append(f"\n{' · '.join(about)}", "not bold dim")
+    if proof.assumed:
+        text.append(f"\nfor any with: {'; '.join(proof.assumed)}", "not bold dim")
     if proof.problem:
         text.append(f"\n{proof.problem}", "not bold red")
     for each in proof.counterexamples if details else ():
@@ -96,7 +98,7 @@ def counted(proofs: Sequence[Proof]) -> list[str]:
         agreed = sum(answer == CONFIRMED for answer in answers)
         lines.append(
             f"{agreed} of {len(answers)} conditions ({100 * agreed / len(answers):.1f} %) "
-            "confirmed by cvc5"
+            f"confirmed by cvc5; {len(asked) - len(answers)} are no formulas, but runs of every case"
         )
     return lines
 

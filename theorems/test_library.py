@@ -35,7 +35,7 @@ from deltaproof.theorems.licenses import (
 )
 from deltaproof.theorems.models import without_model
 from deltaproof.theorems.page import PAGE, page
-from deltaproof.theorems.registry import UNBOUNDED, Proof, Theorem, theorem
+from deltaproof.theorems.registry import STRUCTURE, UNBOUNDED, Proof, Theorem, theorem
 from deltaproof.theorems.report import conditions, second_answers
 from deltaproof.theorems.second_solver import SecondSolver
 
@@ -43,11 +43,6 @@ NAMES = [each.name for each in catalogue()]
 X = z3.Int("x")
 
 # What a theorem may assume: the definition of streams and Z-sets, and what its statement says.
-STRUCTURE = (
-    "equal weights, equal Z-sets",
-    "every list of entries is a Z-set",
-    "everywhere is equal",
-)
 STATED = {
     "is an abelian group",
     "is linear",
@@ -65,6 +60,7 @@ STATED = {
     "every group with rows in the delta is touched",
     "every value that the delta weighs is among the changed",
     "values are totally ordered",
+    "is as printed on the right",
     "sets are partially ordered, with a least",
     "is monotone",
     "h(x) is the least fixpoint of g(x, y)",
