@@ -12,7 +12,6 @@ from deltaproof.conformance.console import NONCONFORMANT, PASS, progress_bar, wr
 from deltaproof.conformance.prove_claim import Options, run
 from deltaproof.reference.errors import UsageError
 
-
 SEED = 7  # of the queries of --plans
 
 

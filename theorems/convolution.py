@@ -300,6 +300,52 @@ def integral_factor() -> Thm:
     )
 
 
+@cache
+def integral_product(s: Term) -> Thm:
+    """(1 1 1 …) × s = I(s), as streams."""
+    it, t = series(), z3.Const("t", TICK)
+    product, integral = it.times(it.ones(), s), it.I(s)
+    known = [it.times.unfold(t, it.ones(), s), inst(integral_factor(), t, s)]
+    goal = it.at(product, t) == it.at(integral, t)
+    everywhere = prove_for_all("(1 1 1 …) × s = I(s), at t", [t], goal, known)
+    return it.space.equal("(1 1 1 …) × s = I(s)", product, integral, everywhere)
+
+
+def identity() -> Term:
+    """0 1 2 …: z(I(1 1 1 …))."""
+    it = series()
+    return it.z(it.I(it.ones()))
+
+
+@cache
+def identity_squared() -> Thm:
+    """id × id = z(I(I(id))): a factor id is z(I(1 1 1 …)), and z and I are factors."""
+    it, t = series(), z3.Const("t", TICK)
+    one, ones, times = identity(), it.ones(), it.times
+    counted, twice = it.I(ones), it.I(it.I(one))
+    factors = [integral_product(each) for each in (ones, one, it.I(one))]
+    inner = prove_for_all(
+        "I(1 1 1 …) × id = I(I(id)), at t",
+        [t],
+        it.at(times(counted, one), t) == it.at(twice, t),
+        [
+            *factors,
+            times.unfold(t, times(ones, ones), one),
+            inst(associative(), t, ones, ones, one),
+            times.unfold(t, ones, times(ones, one)),
+        ],
+    )
+    known = [
+        it.space.equal("I(1 1 1 …) × id = I(I(id))", times(counted, one), twice, inner),
+        times.unfold(t, one, one),
+        inst(delay_factor(), t, counted, one),
+    ]
+    square, late = times(one, one), it.z(twice)
+    goal = it.at(square, t) == it.at(late, t)
+    everywhere = prove_for_all("id × id = z(I(I(id))), at t", [t], goal, known)
+    return it.space.equal("id × id = z(I(I(id)))", square, late, everywhere)
+
+
 def convolved(s: Sequence[int], r: Sequence[int]) -> list[int]:
     """s × r: every value of r, by the reference's delay, times the value of s at that tick.
 

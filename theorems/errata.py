@@ -6,6 +6,7 @@ its wrong variants. Found while proving, but for lemma 4.9, which the Lean forma
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import z3
@@ -15,26 +16,33 @@ from deltaproof.reference.stream import delay, integrate
 from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.causal import constant_as_zero
 from deltaproof.theorems.confluence import rules_as_printed
+from deltaproof.theorems.convolution import INT, identity, identity_squared, series
 from deltaproof.theorems.elimination import sums_of_divergent_streams
 from deltaproof.theorems.kernel import (
+    Case,
     Counterexample,
+    Formula,
+    Term,
     Thm,
     axiom,
     both,
     certificate,
     fresh_symbol,
     gen,
+    induct,
     inst,
     prove,
     prove_for_all,
+    recursive,
     refute,
+    unfold,
 )
 from deltaproof.theorems.operators.recursion import positive_as_growing
 from deltaproof.theorems.operators.semi_join import present_unless_zero
 from deltaproof.theorems.registry import WrongVariant, theorem
 from deltaproof.theorems.relations import difference_at_the_first_tick
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import abelian_group
+from deltaproof.theorems.streams import TICK, abelian_group
 
 
 @dataclass(frozen=True)
@@ -122,27 +130,56 @@ def convolution_as_printed() -> Counterexample:
 
 
 @theorem(
-    statement="6 (id x id)[t] = (t - 1) t (t + 1), so id x id is 0 0 1 4 10 ...",
+    statement="id x id = z(I(I(id))), 6 (id x id)[t] = (t - 1) t (t + 1): 0 0 1 4 10 ...",
     source="DBSP long version (2022) appendix A, as printed",
     wrong=(convolution_as_printed,),
 )
 def convolution_of_identity() -> Thm:
-    """D D (id × id) is z id, and the first two values are zero: so id × id is z I I id.
-
-    That id is the factor z I I of the stream 1 0 0 … is in `convolution_ring`.
+    """id × id is z I I id, and that is summed twice, by induction; `number` is the number of a tick
+    and id is that.
     """
-    t = z3.Int("t")
-
-    def six_times(tick: z3.ArithRef) -> z3.ArithRef:
-        return (tick - 1) * tick * (tick + 1)
-
-    twice = six_times(t) - 2 * six_times(t - 1) + six_times(t - 2)
-    first = z3.And(six_times(z3.IntVal(0)) == 0, six_times(z3.IntVal(1)) == 0)
-    return both(
-        "id × id",
-        prove("the first two values", first),
-        prove_for_all("6 D D (id × id) = 6 z id", [t], twice == 6 * (t - 1)),
+    it, t, one = series(), z3.Const("t", TICK), identity()
+    number = recursive(
+        "number", TICK, [], INT, (lambda recur: z3.IntVal(0), lambda recur, n: recur(n) + 1)
     )
+    n = number(t)
+
+    def by_induction(
+        name: str, stream: Term, times: int, value: Callable[[Term], Term], *by: Thm
+    ) -> Thm:
+        """∀ t. times stream[t] = value(number of t)."""
+
+        def claim(tick: Term) -> Formula:
+            return times * it.at(stream, tick) == value(number(tick))
+
+        def facts(case: Case) -> list[Thm]:
+            ticks = case.arguments if stream.decl().eq(it.z.symbol) else [case.term]
+            known = [number.unfold(case.term), *unfold([it.space], it.at(stream, case.term))]
+            return [*known, *[inst(each, tick) for each in by for tick in ticks]]
+
+        return induct(name, TICK, claim, facts=facts)
+
+    counted = by_induction("I(1 1 1 …)[t] = t + 1", it.I(it.ones()), 1, lambda n: n + 1)
+    own = by_induction("id[t] = t", one, 1, lambda n: n, counted)
+    once, twice = it.I(one), it.I(it.I(one))
+    summed = by_induction("2 I(id)[t] = t (t + 1)", once, 2, lambda n: n * (n + 1), own)
+    cubes = by_induction(
+        "6 I(I(id))[t] = t (t + 1) (t + 2)", twice, 6, lambda n: n * (n + 1) * (n + 2), summed
+    )
+    late = by_induction(
+        "6 z(I(I(id)))[t] = (t - 1) t (t + 1)",
+        it.z(twice),
+        6,
+        lambda n: (n - 1) * n * (n + 1),
+        cubes,
+    )
+    closed = prove_for_all(
+        "6 (id × id)[t] = (t - 1) t (t + 1)",
+        [t],
+        6 * it.at(it.times(one, one), t) == (n - 1) * n * (n + 1),
+        [identity_squared(), inst(late, t)],
+    )
+    return both("id × id", own, identity_squared(), closed)
 
 
 # ---------------------------------------------------------------- all of them

@@ -98,7 +98,7 @@ def counted(proofs: Sequence[Proof]) -> list[str]:
         agreed = sum(answer == CONFIRMED for answer in answers)
         lines.append(
             f"{agreed} of {len(answers)} conditions ({100 * agreed / len(answers):.1f} %) "
-            f"confirmed by cvc5; {len(asked) - len(answers)} are no formulas, but runs of every case"
+            f"confirmed by cvc5; {len(asked) - len(answers)} were run case by case"
         )
     return lines
 

@@ -16,14 +16,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
 from threading import Thread
 from time import sleep
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TextIO
 
 import z3
 
@@ -192,7 +191,7 @@ def _ask(text: str, units: int, enumerate_terms: bool) -> str:
         import cvc5
     except ModuleNotFoundError:
         raise BackendMissing("cvc5 is missing: pip install 'deltaproof[theorems]'") from None
-    solver = cvc5.Solver(_terms())
+    solver = cvc5.Solver(cvc5.TermManager())  # of its own: one for all gets slower and slower
     solver.setOption("rlimit-per", str(units))
     solver.setOption("fresh-binders", "true")
     if enumerate_terms:
@@ -207,14 +206,6 @@ def _ask(text: str, units: int, enumerate_terms: bool) -> str:
     except RuntimeError as error:
         return f"unreadable: {' '.join(str(error).split())}"
     return " ".join(answer.split()) or "unknown (no answer)"
-
-
-@cache
-def _terms() -> Any:
-    """Where cvc5 keeps its terms: one for all conditions, since making one takes its time."""
-    import cvc5
-
-    return cvc5.TermManager()
 
 
 def serve(texts: Iterable[str], answers: TextIO) -> None:

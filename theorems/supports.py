@@ -335,15 +335,15 @@ SIZES: dict[Mode, tuple[tuple[int, ...], tuple[int, ...]]] = {  # rows per input
 
 
 def largest(support: Support, ms: float = 500) -> Support:
-    """The size with the most cells among those that take at most so long, twice in a row."""
+    """The size with the most weights, then rows, of those that take so long at most, twice."""
     rows, ticks = SIZES[support.mode]
-    best, most = support, 0
+    best, most = support, (0, 0)
     for length in ticks:
         for count in rows:
             size = replace(support, rows=count, ticks=length)
             found = max((run(size) for _ in range(2)), key=lambda run: run.ms)
             if found.ms > ms:
                 break
-            if found.holds and found.cells > most:
-                best, most = size, found.cells
+            if found.holds and (count * length, count) > most:
+                best, most = size, (count * length, count)
     return best
