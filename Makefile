@@ -33,7 +33,7 @@ theorems: $(READY) ## prove the theorems, one line each
 	@$(BIN)/deltaproof prove $(ARGS)
 
 planted: $(READY) ## change signs in theorems and increments at random: each change must be caught
-	@$(BIN)/python -m deltaproof.theorems.planted $(ARGS)
+	@$(BIN)/python -m deltaproof.theorems.execution.planted $(ARGS)
 
 test: $(READY) ## run the tests
 	@$(BIN)/pytest $(ARGS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from deltaproof.conformance.generate import Shape, shapes
 
 if TYPE_CHECKING:
-    from deltaproof.theorems.plans import Validations
+    from deltaproof.theorems.calculus.plans import Validations
 
 # Capabilities of the linear and bilinear operators, each with its turn; joins have a second one.
 ALGEBRAIC = (
@@ -34,6 +34,6 @@ def validate_random(cases: int, seed: int) -> Validations:
     >>> print(validate_random(1, 7))  # doctest: +ELLIPSIS
     1 of 1 plans are equal to D ∘ query ∘ I; ...
     """
-    from deltaproof.theorems.plans import validate_all  # needs z3, which may be missing
+    from deltaproof.theorems.calculus.plans import validate_all  # needs z3, which may be missing
 
     return validate_all(shape.query for shape in islice(random_shapes(seed), cases))

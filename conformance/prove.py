@@ -112,7 +112,7 @@ def random_plans(what: tuple[str, ...], queries: int, as_json: bool) -> int:
 
 def largest_runs(what: tuple[str, ...], as_json: bool) -> int:
     """The code of the operators on the largest symbolic tables that half a second allows."""
-    from deltaproof.theorems.supports import SUPPORTS, run, support_table
+    from deltaproof.theorems.execution.supports import SUPPORTS, run, support_table
 
     if what:
         raise UsageError("--supports runs every operator: name none")

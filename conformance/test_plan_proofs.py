@@ -19,8 +19,8 @@ from deltaproof.reference.planner import Chain, FusedJoin, plan_views, planned
 from deltaproof.reference.query import Apply as Node
 from deltaproof.reference.query import Query
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.circuit_algebra import Apply, Circuit, Delay, Integral
-from deltaproof.theorems.plans import (
+from deltaproof.theorems.calculus.circuit_algebra import Apply, Circuit, Delay, Integral
+from deltaproof.theorems.calculus.plans import (
     Named,
     Validations,
     meant_changes,

@@ -1,23 +1,25 @@
 """The increments are proved, the reference's own code is checked on all weights, and every proof
 comes with a wrong variant that it refutes.
 
-    kernel            a proof is a value that only the kernel can make
-    registry          a theorem is a function, with its wrong variants
-    streams, zsets    time and finite support, by induction
-    sums              sums over tables of any size are linear
-    linear            operators that remember, and what may be fused
-    grouped           any function of a group changes only with the group
-    operators/        increment = D ∘ meaning ∘ I, one file per operator
-    ztransform        the same circuits as fractions, with sympy
-    symbolic, forking the reference's code on weights that stand for every integer
-    circuit, planner  the same for whole queries
-    laws              the laws of `properties`, run the same way
-    verify            the same questions about your own operator, a plain Python function
-    admitted          what is claimed and not proved
-    library           the catalogue
+    kernel         a proof is a value that only the kernel can make
+    registry       a theorem is a function, with its wrong variants
+    calculus/      streams, operators on them, D ∘ Q ∘ I, every circuit; the same as fractions
+    tables/        Z-sets, sums of any size, sets and groups among them, NULL, shards, lateness
+    operators/     increment = D ∘ meaning ∘ I, one file per operator
+    loops/         recursive queries, and streams of streams
+    execution/     the reference's code on symbolic weights; planted faults
+    verify/        the same questions about your own operator, a plain Python function
+    weights        which theorem needs which weights
+    errata         slips in print, and what holds instead
+    models         the axioms have a model
+    admitted       what is claimed and not proved
+    licenses       no increment and no rewrite without a theorem
+    paper          both editions by number
+    library        the catalogue, by chapter
+    second_solver  every condition as SMT-LIB 2, asked of cvc5
 
-`python -m deltaproof.theorems` proves everything and prints a table. Needs z3-solver and sympy,
-which the extra `theorems` brings; they are imported when a function here is called.
+`deltaproof prove` proves everything and prints a table. Needs z3-solver, sympy and cvc5, which the
+extra `theorems` brings; they are imported when a function here is called.
 """
 
 from __future__ import annotations

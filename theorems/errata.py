@@ -14,19 +14,18 @@ import z3
 from deltaproof.reference.operators.join import Join
 from deltaproof.reference.stream import delay, integrate
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.causal import constant_as_zero
-from deltaproof.theorems.confluence import rules_as_printed
-from deltaproof.theorems.convolution import INT, identity, identity_squared, series
-from deltaproof.theorems.elimination import sums_of_divergent_streams
+from deltaproof.theorems.calculus.causal import constant_as_zero
+from deltaproof.theorems.calculus.convolution import INT, identity, identity_squared, series
+from deltaproof.theorems.calculus.streams import TICK, abelian_group
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
-    Formula,
     Term,
     Thm,
     axiom,
     both,
     certificate,
+    define,
     fresh_symbol,
     gen,
     induct,
@@ -37,12 +36,14 @@ from deltaproof.theorems.kernel import (
     refute,
     unfold,
 )
+from deltaproof.theorems.loops.elimination import sums_of_divergent_streams
 from deltaproof.theorems.operators.recursion import positive_as_growing
 from deltaproof.theorems.operators.semi_join import present_unless_zero
 from deltaproof.theorems.registry import WrongVariant, theorem
-from deltaproof.theorems.relations import difference_at_the_first_tick
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import TICK, abelian_group
+from deltaproof.theorems.tables.confluence import rules_as_printed
+from deltaproof.theorems.tables.relations import difference_at_the_first_tick
+from deltaproof.theorems.tables.zsets import ZERO
 
 
 @dataclass(frozen=True)
@@ -135,49 +136,46 @@ def convolution_as_printed() -> Counterexample:
     wrong=(convolution_as_printed,),
 )
 def convolution_of_identity() -> Thm:
-    """id × id is z I I id, and that is summed twice, by induction; `number` is the number of a tick
-    and id is that.
-    """
-    it, t, one = series(), z3.Const("t", TICK), identity()
-    number = recursive(
-        "number", TICK, [], INT, (lambda recur: z3.IntVal(0), lambda recur, n: recur(n) + 1)
+    """id × id is z I I id, whose values are products by induction; `number` is that of a tick."""
+    it, t, k, one = series(), z3.Const("t", TICK), z3.Int("k"), identity()
+    number = recursive("number", TICK, [], INT, (lambda recur: ZERO, lambda recur, n: recur(n) + 1))
+    # Names for the products: then the inductions have nothing to multiply.
+    two = define("k (k + 1)", [INT], INT, lambda k: k * (k + 1))
+    three = define("k (k + 1) (k + 2)", [INT], INT, lambda k: k * (k + 1) * (k + 2))
+    grow = prove_for_all(
+        "products of the next number",
+        [k],
+        z3.And(two(k + 1) == two(k) + 2 * (k + 1), three(k + 1) == three(k) + 3 * two(k + 1)),
+        [*two.equations, *three.equations],
     )
-    n = number(t)
+    first = [two.unfold(ZERO), three.unfold(ZERO), three.unfold(z3.IntVal(-1))]
 
     def by_induction(
         name: str, stream: Term, times: int, value: Callable[[Term], Term], *by: Thm
     ) -> Thm:
         """∀ t. times stream[t] = value(number of t)."""
 
-        def claim(tick: Term) -> Formula:
-            return times * it.at(stream, tick) == value(number(tick))
-
         def facts(case: Case) -> list[Thm]:
-            ticks = case.arguments if stream.decl().eq(it.z.symbol) else [case.term]
-            known = [number.unfold(case.term), *unfold([it.space], it.at(stream, case.term))]
-            return [*known, *[inst(each, tick) for each in by for tick in ticks]]
+            values = unfold([it.space], it.at(stream, case.term))
+            before = [inst(each, tick) for each in by for tick in (*case.arguments, case.term)]
+            more = [inst(grow, number(tick)) for tick in case.arguments]
+            return [number.unfold(case.term), *first, *values, *before, *more]
 
+        claim = lambda tick: times * it.at(stream, tick) == value(number(tick))  # noqa: E731
         return induct(name, TICK, claim, facts=facts)
 
+    once, twice = it.I(one), it.I(it.I(one))
     counted = by_induction("I(1 1 1 …)[t] = t + 1", it.I(it.ones()), 1, lambda n: n + 1)
     own = by_induction("id[t] = t", one, 1, lambda n: n, counted)
-    once, twice = it.I(one), it.I(it.I(one))
-    summed = by_induction("2 I(id)[t] = t (t + 1)", once, 2, lambda n: n * (n + 1), own)
-    cubes = by_induction(
-        "6 I(I(id))[t] = t (t + 1) (t + 2)", twice, 6, lambda n: n * (n + 1) * (n + 2), summed
-    )
-    late = by_induction(
-        "6 z(I(I(id)))[t] = (t - 1) t (t + 1)",
-        it.z(twice),
-        6,
-        lambda n: (n - 1) * n * (n + 1),
-        cubes,
-    )
+    summed = by_induction("2 I(id)[t] = t (t + 1)", once, 2, two, own)
+    cubes = by_induction("6 I(I(id))[t] = t (t + 1) (t + 2)", twice, 6, three, summed)
+    late = by_induction("6 z(I(I(id)))[t]", it.z(twice), 6, lambda n: three(n - 1), cubes)
+    n = number(t)
     closed = prove_for_all(
         "6 (id × id)[t] = (t - 1) t (t + 1)",
         [t],
         6 * it.at(it.times(one, one), t) == (n - 1) * n * (n + 1),
-        [identity_squared(), inst(late, t)],
+        [identity_squared(), inst(late, t), three.unfold(n - 1)],
     )
     return both("id × id", own, identity_squared(), closed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deltaproof.theorems.algorithm import (
+from deltaproof.theorems.calculus.algorithm import (
     algorithm_lifts,
     algorithm_views,
     circuits_batch,
@@ -13,9 +13,7 @@ from deltaproof.theorems.algorithm import (
     circuits_rewritten,
     circuits_without_recomputation,
 )
-from deltaproof.theorems.batching import consolidation_weights, ticks_merge
-from deltaproof.theorems.blocks import order_blocks_code
-from deltaproof.theorems.causal import (
+from deltaproof.theorems.calculus.causal import (
     agreement_pointwise,
     causal_composition,
     delay_strict,
@@ -26,34 +24,16 @@ from deltaproof.theorems.causal import (
     strict_first_value,
     strict_is_causal,
 )
-from deltaproof.theorems.circuit import circuit_code
-from deltaproof.theorems.circuit_algebra import circuit_equivalence
-from deltaproof.theorems.confluence import distinct_rewriting_confluent, distinct_rewriting_sound
-from deltaproof.theorems.convolution import convolution_ring
-from deltaproof.theorems.cutoffs import (
-    bilinear_cutoff,
-    grouped_cutoff,
-    linear_cutoff,
-    order_cutoff,
-    pointwise_cutoff,
-)
-from deltaproof.theorems.cutting import causal_cut, cut_commutes, fixpoint_cut
-from deltaproof.theorems.elimination import (
-    constant_stream,
-    elimination_linear,
-    introduction_linear,
-    introduction_of_zero,
-    zero_almost_everywhere,
-)
-from deltaproof.theorems.errata import bilinear_as_printed, convolution_of_identity
-from deltaproof.theorems.feedback import (
+from deltaproof.theorems.calculus.circuit_algebra import circuit_equivalence
+from deltaproof.theorems.calculus.convolution import convolution_ring
+from deltaproof.theorems.calculus.cutting import causal_cut, cut_commutes, fixpoint_cut
+from deltaproof.theorems.calculus.feedback import (
     feedback_body_strict,
     feedback_causal,
     feedback_time_invariant,
     strict_fixpoint,
 )
-from deltaproof.theorems.grouped import grouped_increment
-from deltaproof.theorems.incremental import (
+from deltaproof.theorems.calculus.incremental import (
     incremental_causal,
     incremental_chain_nary,
     incremental_cycle,
@@ -63,26 +43,13 @@ from deltaproof.theorems.incremental import (
     incremental_units,
     loop_sliding,
 )
-from deltaproof.theorems.indexed import (
-    count_zero_empty,
-    grouping_linear,
-    linear_aggregate_linear,
-)
-from deltaproof.theorems.iteration import (
-    mutual_recursion,
-    recursive_circuit,
-    seminaive_evaluation,
-    while_loop,
-)
-from deltaproof.theorems.lateness import join_state_cleanup, state_cleanup
-from deltaproof.theorems.laws import zset_laws_code
-from deltaproof.theorems.linear import (
+from deltaproof.theorems.calculus.linear import (
     join_after_linear,
     linear_compose,
     linear_increment_over_time,
 )
-from deltaproof.theorems.linear_causality import linear_causal
-from deltaproof.theorems.linearity import (
+from deltaproof.theorems.calculus.linear_causality import linear_causal
+from deltaproof.theorems.calculus.linearity import (
     bilinear_after_linear,
     bilinear_zero,
     feedback_linear,
@@ -92,25 +59,82 @@ from deltaproof.theorems.linearity import (
     linear_zero_odd,
     product_group,
 )
-from deltaproof.theorems.locality import (
+from deltaproof.theorems.calculus.multilinear import (
+    bilinear_increment_over_time,
+    nary_join_increment,
+)
+from deltaproof.theorems.calculus.pairs import mutual_fixpoint
+from deltaproof.theorems.calculus.plans import planner_validated
+from deltaproof.theorems.calculus.streams import (
+    general_increment,
+    incremental_chain,
+    integrate_inverse,
+    integrate_linear,
+    lifted_bilinear_increment,
+    lifted_linear_increment,
+    stream_group,
+)
+from deltaproof.theorems.calculus.ztransform import (
+    incremental_ztransform,
+    integrate_ztransform,
+    join_nway_ztransform,
+    join_ztransform,
+    nested_ztransform,
+    window_ztransform,
+)
+from deltaproof.theorems.errata import bilinear_as_printed, convolution_of_identity
+from deltaproof.theorems.execution.blocks import order_blocks_code
+from deltaproof.theorems.execution.circuit import circuit_code
+from deltaproof.theorems.execution.cutoffs import (
+    bilinear_cutoff,
+    grouped_cutoff,
+    linear_cutoff,
+    order_cutoff,
+    pointwise_cutoff,
+)
+from deltaproof.theorems.execution.laws import zset_laws_code
+from deltaproof.theorems.execution.locality import (
     locality_groups_code,
     locality_rows_code,
     order_types_code,
 )
-from deltaproof.theorems.models import axioms_have_models
-from deltaproof.theorems.multilinear import bilinear_increment_over_time, nary_join_increment
-from deltaproof.theorems.nested import (
+from deltaproof.theorems.execution.planner import planner_code
+from deltaproof.theorems.execution.shapes import default_increments_code
+from deltaproof.theorems.execution.wraparound import (
+    wraparound_bilinear_code,
+    wraparound_distinct_code,
+    wraparound_linear_code,
+)
+from deltaproof.theorems.loops.elimination import (
+    constant_stream,
+    elimination_linear,
+    introduction_linear,
+    introduction_of_zero,
+    zero_almost_everywhere,
+)
+from deltaproof.theorems.loops.iteration import (
+    mutual_recursion,
+    recursive_circuit,
+    seminaive_evaluation,
+    while_loop,
+)
+from deltaproof.theorems.loops.nested import (
     clocks_commute,
     lifted_cycle,
     lifted_delay_strict,
     nested_fixpoint,
 )
-from deltaproof.theorems.nested_increments import (
+from deltaproof.theorems.loops.nested_increments import (
     doubly_incremental_distinct,
     doubly_incremental_join,
 )
-from deltaproof.theorems.nested_recursion import incremental_recursion, nested_iterations_bounded
-from deltaproof.theorems.nulls import aggregate_skips_null, not_in_anti_join, null_join_key
+from deltaproof.theorems.loops.nested_recursion import (
+    incremental_recursion,
+    nested_iterations_bounded,
+)
+from deltaproof.theorems.loops.transitive_closure import transitive_closure_incremental
+from deltaproof.theorems.loops.window import monotone_window
+from deltaproof.theorems.models import axioms_have_models
 from deltaproof.theorems.operators.aggregate import aggregate_increment, aggregate_keyless
 from deltaproof.theorems.operators.aggregate_code import (
     aggregate_avg_code,
@@ -182,16 +206,26 @@ from deltaproof.theorems.operators.temporal_filter import (
 )
 from deltaproof.theorems.operators.top_k import top_k_code, top_k_merge, top_k_weight
 from deltaproof.theorems.operators.union_all import union_all_code, union_all_linear
-from deltaproof.theorems.pairs import mutual_fixpoint
-from deltaproof.theorems.planner import planner_code
-from deltaproof.theorems.plans import planner_validated
-from deltaproof.theorems.positive_sums import (
+from deltaproof.theorems.registry import Theorem
+from deltaproof.theorems.tables.batching import consolidation_weights, ticks_merge
+from deltaproof.theorems.tables.confluence import (
+    distinct_rewriting_confluent,
+    distinct_rewriting_sound,
+)
+from deltaproof.theorems.tables.grouped import grouped_increment
+from deltaproof.theorems.tables.indexed import (
+    count_zero_empty,
+    grouping_linear,
+    linear_aggregate_linear,
+)
+from deltaproof.theorems.tables.lateness import join_state_cleanup, state_cleanup
+from deltaproof.theorems.tables.nulls import aggregate_skips_null, not_in_anti_join, null_join_key
+from deltaproof.theorems.tables.positive_sums import (
     distinct_commutes_renaming,
     distinct_once_map,
     sum_positive,
 )
-from deltaproof.theorems.registry import Theorem
-from deltaproof.theorems.relations import (
+from deltaproof.theorems.tables.relations import (
     distinct_commutes,
     distinct_frame,
     distinct_is_toset,
@@ -205,43 +239,18 @@ from deltaproof.theorems.relations import (
     toset_commutes,
     toset_map,
 )
-from deltaproof.theorems.shapes import default_increments_code
-from deltaproof.theorems.sharding import sharded_join, sharded_query
-from deltaproof.theorems.streams import (
-    general_increment,
-    incremental_chain,
-    integrate_inverse,
-    integrate_linear,
-    lifted_bilinear_increment,
-    lifted_linear_increment,
-    stream_group,
-)
-from deltaproof.theorems.sums import sum_linear_extension
-from deltaproof.theorems.three_valued import (
+from deltaproof.theorems.tables.sharding import sharded_join, sharded_query
+from deltaproof.theorems.tables.sums import sum_linear_extension
+from deltaproof.theorems.tables.three_valued import (
     null_comparisons,
     truth_de_morgan,
     truth_tables_code,
     where_keeps_true,
     where_partition,
 )
-from deltaproof.theorems.transitive_closure import transitive_closure_incremental
-from deltaproof.theorems.upserts import upsert_to_zset
+from deltaproof.theorems.tables.upserts import upsert_to_zset
+from deltaproof.theorems.tables.zsets import zset_group
 from deltaproof.theorems.weights import weight_domains
-from deltaproof.theorems.window import monotone_window
-from deltaproof.theorems.wraparound import (
-    wraparound_bilinear_code,
-    wraparound_distinct_code,
-    wraparound_linear_code,
-)
-from deltaproof.theorems.zsets import zset_group
-from deltaproof.theorems.ztransform import (
-    incremental_ztransform,
-    integrate_ztransform,
-    join_nway_ztransform,
-    join_ztransform,
-    nested_ztransform,
-    window_ztransform,
-)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,16 @@ from functools import cache
 import z3
 
 from deltaproof.reference import stream as reference
-from deltaproof.theorems.causality import Operator, delay_strict_of, lifted_causal
+from deltaproof.theorems.calculus.causality import Operator, delay_strict_of, lifted_causal
+from deltaproof.theorems.calculus.streams import (
+    TICK,
+    Streams,
+    additive,
+    after,
+    differential_laws,
+    group_of_streams,
+    integral_laws,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
@@ -41,16 +50,7 @@ from deltaproof.theorems.kernel import (
     unfold,
 )
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.streams import (
-    TICK,
-    Streams,
-    additive,
-    after,
-    differential_laws,
-    group_of_streams,
-    integral_laws,
-)
-from deltaproof.theorems.zsets import Entries
+from deltaproof.theorems.tables.zsets import Entries
 
 INT, BOOL = z3.IntSort(), z3.BoolSort()
 X, Y, V, W = z3.Ints("x y v w")

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import z3
 
+from deltaproof.theorems.calculus.streams import TICK, abelian_group, after
 from deltaproof.theorems.kernel import (
     Case,
     Definition,
@@ -39,7 +40,6 @@ from deltaproof.theorems.kernel import (
     unfold,
     wf_induct,
 )
-from deltaproof.theorems.streams import TICK, abelian_group, after
 
 INT = z3.IntSort()
 X, Y = z3.Ints("x y")

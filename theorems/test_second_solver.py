@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import z3
 
+from deltaproof.theorems.calculus.streams import TICK
 from deltaproof.theorems.kernel import Formula, Query
 from deltaproof.theorems.second_solver import CONFIRMED, SecondSolver, confirm, smtlib
-from deltaproof.theorems.streams import TICK
 
 INT = z3.IntSort()
 

@@ -20,6 +20,11 @@ from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.calculus.streams import (
+    general_increment_of,
+    integrate_after_differentiate,
+    step_increment,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -40,12 +45,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import (
-    general_increment_of,
-    integrate_after_differentiate,
-    step_increment,
-)
-from deltaproof.theorems.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
 
 ONE = z3.IntVal(1)
 

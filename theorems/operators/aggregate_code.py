@@ -16,7 +16,7 @@ from deltaproof.reference.scalar import coalesce, col, lit
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import (
+from deltaproof.theorems.execution.forking import (
     Enumerated,
     enumerated,
     prove_each,
@@ -24,9 +24,9 @@ from deltaproof.theorems.forking import (
     refute_each,
     refute_paths,
 )
+from deltaproof.theorems.execution.symbolic import Altered, Stateless, Steps, Subject, subject_of
 from deltaproof.theorems.kernel import Counterexample, Thm, both
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.symbolic import Altered, Stateless, Steps, Subject, subject_of
 
 SCOPE = "weights from -1000 to 1000; 2 rows, 2 ticks"
 VALUE_AND_NULL = [(1, 7), (1, None)]

@@ -29,7 +29,7 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.operators.aggregate_sums import V, keyless, value_of
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import row
-from deltaproof.theorems.zsets import INT
+from deltaproof.theorems.tables.zsets import INT
 
 MIN, MAX = (keyless(AggregateCall(name, V)) for name in ("min", "max"))
 

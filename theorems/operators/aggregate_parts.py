@@ -15,6 +15,8 @@ import z3
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.select import AggregateCall
+from deltaproof.theorems.calculus.linear import any_lifted, change_of_sum
+from deltaproof.theorems.calculus.streams import any_streams
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -33,7 +35,6 @@ from deltaproof.theorems.kernel import (
     recursive,
     refute,
 )
-from deltaproof.theorems.linear import any_lifted, change_of_sum
 from deltaproof.theorems.operators.aggregate import ONE, any_grouping, sign
 from deltaproof.theorems.operators.aggregate_sums import (
     COUNT_DISTINCT,
@@ -47,8 +48,7 @@ from deltaproof.theorems.operators.aggregate_sums import (
 from deltaproof.theorems.operators.distinct import distinct_as_linear, distinct_contract
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import any_streams
-from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets, streams_of
+from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, any_zsets, streams_of
 
 SIZE = (("n", AggregateCall("count_star")),)
 POSITIVE_ROWS = keyless(AggregateCall("count_star", where=V > 0))

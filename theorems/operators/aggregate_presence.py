@@ -25,10 +25,10 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.operators.aggregate import GROUPS, ONE, Grouping, any_grouping
 from deltaproof.theorems.operators.aggregate_sums import Kept, Part
-from deltaproof.theorems.positive_sums import Signs, is_positive
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.zsets import if_then
+from deltaproof.theorems.tables.positive_sums import Signs, is_positive
+from deltaproof.theorems.tables.zsets import if_then
 
 KEYS = Run(Map((("k", col("k")),)), ("k BIGINT, v BIGINT",))
 

@@ -24,6 +24,7 @@ from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.calculus.streams import linear_increment
 from deltaproof.theorems.kernel import (
     Counterexample,
     Term,
@@ -40,9 +41,8 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.operators.aggregate import ONE, Grouping, any_grouping, sign
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import linear_increment
-from deltaproof.theorems.sums import linear_maps
-from deltaproof.theorems.zsets import INT, ZERO, ZSets, streams_of
+from deltaproof.theorems.tables.sums import linear_maps
+from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, streams_of
 
 
 def keyless(*calls: AggregateCall) -> Run:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from deltaproof.reference.operators.asof_join import AsofJoin
 from deltaproof.reference.types import Row
-from deltaproof.theorems.forking import (
+from deltaproof.theorems.execution.forking import (
     Enumerated,
     enumerated,
     prove_each,
     prove_paths,
     refute_paths,
 )
+from deltaproof.theorems.execution.symbolic import OneSided, Subject, subject_of
 from deltaproof.theorems.kernel import Counterexample
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.symbolic import OneSided, Subject, subject_of
 
 LEFT: list[Row] = [(1, 5), (None, 5)]
 RIGHT: list[Row] = [(1, 4), (1, 5), (None, 4)]

@@ -9,13 +9,13 @@ from deltaproof.reference.operators.delay import Delay
 from deltaproof.reference.stream import integrate
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.linear import Delays
+from deltaproof.theorems.calculus.streams import any_streams, delay_that_repeats_the_first_value
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.kernel import Counterexample, Thm, both, gen, refute
-from deltaproof.theorems.linear import Delays
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import row
-from deltaproof.theorems.streams import any_streams, delay_that_repeats_the_first_value
-from deltaproof.theorems.symbolic import Subject, prove_code, refute_code, subject_of
 
 
 def delay_of_the_view() -> Counterexample:

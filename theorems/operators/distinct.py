@@ -9,7 +9,15 @@ import z3
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import step_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -24,9 +32,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import step_increment
-from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import ZERO, ZSets, any_zsets, if_then, streams_of
 
 ONE = z3.IntVal(1)
 ONCE = Run(Distinct(), ("k BIGINT",))

@@ -10,13 +10,19 @@ from deltaproof.reference.operators.positive import Positive
 from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import linear_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import linear_increment
-from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import any_zsets, if_then, streams_of
 
 KEPT = Run(Filter(col("k") > 0), ("k BIGINT",))
 BAG = Run(Positive(), ("k BIGINT",))

@@ -8,14 +8,20 @@ from deltaproof.reference.operators.flat_map import FlatMap
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import linear_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import linear_increment
-from deltaproof.theorems.sums import linear_maps
-from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, streams_of
+from deltaproof.theorems.tables.sums import linear_maps
+from deltaproof.theorems.tables.zsets import any_zsets, streams_of
 
 UNNESTED = Run(FlatMap(col("tags"), "tag"), ("tags ARRAY(BIGINT)",))
 TAGS = Run(Map((("tag", col("tag")),)), ("tags ARRAY(BIGINT), tag BIGINT",))

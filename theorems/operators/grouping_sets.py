@@ -7,10 +7,10 @@ from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths, refute_paths
+from deltaproof.theorems.execution.forking import prove_paths, refute_paths
+from deltaproof.theorems.execution.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.kernel import Counterexample, Thm, both
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.symbolic import Altered, Subject, subject_of
 
 ROWS: list[Row] = [(1, 7), (None, 7)]
 CALLS = (("s", AggregateCall("sum", col("v"))),)

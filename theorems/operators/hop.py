@@ -5,10 +5,16 @@ from __future__ import annotations
 from deltaproof.reference.operators.hop import Hop
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Altered,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both
 from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
 
 ROWS: list[Row] = [(1, 3), (1, 7), (1, None), (2, 3)]
 

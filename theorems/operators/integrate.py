@@ -7,18 +7,24 @@ import z3
 
 from deltaproof.reference.operators.integrate import Integrate
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
-from deltaproof.theorems.kernel import Counterexample, Thm, both, parts, refute
-from deltaproof.theorems.linear import Linear
-from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import (
+from deltaproof.theorems.calculus.linear import Linear
+from deltaproof.theorems.calculus.streams import (
     Streams,
     any_streams,
     integral_laws,
     integral_of_absolute_values,
 )
-from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
+from deltaproof.theorems.kernel import Counterexample, Thm, both, parts, refute
+from deltaproof.theorems.registry import theorem
+from deltaproof.theorems.replays import Run, row
 
 
 def integral(streams: Streams) -> Linear:

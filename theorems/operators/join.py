@@ -12,7 +12,15 @@ from deltaproof.reference.operators.join import Join
 from deltaproof.reference.operators.semi_join import SemiJoin
 from deltaproof.reference.operators.union_all import UnionAll
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import bilinear_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Altered,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -29,9 +37,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import bilinear_increment
-from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import ZSets, any_zsets, if_then, streams_of
 
 SIDES = ("k BIGINT", "j BIGINT")
 JOINED = Run(Join((("k", "j"),)), SIDES)

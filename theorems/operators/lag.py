@@ -15,7 +15,8 @@ from deltaproof.reference.order import Order
 from deltaproof.reference.scalar import col, lit
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -30,8 +31,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Subject, subject_of
-from deltaproof.theorems.zsets import INT
+from deltaproof.theorems.tables.zsets import INT
 
 
 def insertion(before: Definition | Term, new: Term, place: Term) -> Definition:

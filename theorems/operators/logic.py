@@ -17,7 +17,10 @@ from deltaproof.reference.scalar import col, lit
 from deltaproof.reference.stream import delay
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.linear import Delays, Linear, lifted
+from deltaproof.theorems.calculus.streams import TICK, additive, affine_as_linear, group_of_streams
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import Subject, prove_code, refute_code, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -36,13 +39,10 @@ from deltaproof.theorems.kernel import (
     refute,
     unfold,
 )
-from deltaproof.theorems.linear import Delays, Linear, lifted
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import TICK, additive, affine_as_linear, group_of_streams
-from deltaproof.theorems.sums import ComposedMaps, LinearMaps, linear_maps
-from deltaproof.theorems.symbolic import Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, streams_of
+from deltaproof.theorems.tables.sums import ComposedMaps, LinearMaps, linear_maps
+from deltaproof.theorems.tables.zsets import any_zsets, streams_of
 
 
 def applied(name: str, maps: LinearMaps, images: Term) -> Linear:

@@ -8,14 +8,20 @@ from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import linear_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, refute
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import linear_increment
-from deltaproof.theorems.sums import linear_maps
-from deltaproof.theorems.symbolic import Stateless, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.sums import linear_maps
+from deltaproof.theorems.tables.zsets import any_zsets, if_then, streams_of
 
 PROJECTED = Run(Map((("k", col("k")),)), ("k BIGINT, v BIGINT",))
 ONCE = Run(Distinct(), ("k BIGINT",))

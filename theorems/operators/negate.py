@@ -7,13 +7,19 @@ import z3
 from deltaproof.reference.operators.negate import Negate
 from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import linear_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Altered,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, certificate, gen, refute
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import linear_increment
-from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, streams_of
+from deltaproof.theorems.tables.zsets import any_zsets, streams_of
 
 EXCEPT_ALL = Run(SetOperation("except_all"), ("k BIGINT", "k BIGINT"))
 NEGATED = Run(Negate(), ("k BIGINT",))

@@ -14,9 +14,17 @@ from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.operators.outer_join import OuterJoin
 from deltaproof.reference.scalar import Expr, col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.linear import any_lifted, change_of_sum
+from deltaproof.theorems.calculus.streams import any_streams
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Altered,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, fresh_symbol, gen, inst, refute
-from deltaproof.theorems.linear import any_lifted, change_of_sum
 from deltaproof.theorems.operators.join import any_join, join_contract
 from deltaproof.theorems.operators.semi_join import (
     LEFT,
@@ -30,9 +38,7 @@ from deltaproof.theorems.operators.semi_join import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import any_streams
-from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import INT, any_zsets, streams_of
+from deltaproof.theorems.tables.zsets import INT, any_zsets, streams_of
 
 LEFT_JOINED = Run(OuterJoin("left", (("k", "j"),), None), ("k BIGINT", "j BIGINT"))
 PADDED = Run(Filter(col("j").is_null()), ("k BIGINT, j BIGINT",))

@@ -14,7 +14,10 @@ from deltaproof.reference.operators.per_group import PerGroup
 from deltaproof.reference.query import Query, count, table
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.calculus.linear import lifted
+from deltaproof.theorems.calculus.streams import abelian_group, any_streams
+from deltaproof.theorems.execution.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Term,
@@ -27,13 +30,10 @@ from deltaproof.theorems.kernel import (
     prove_for_all,
     refute,
 )
-from deltaproof.theorems.linear import lifted
 from deltaproof.theorems.operators.aggregate import any_grouping
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import abelian_group, any_streams
-from deltaproof.theorems.symbolic import Altered, Subject, subject_of
-from deltaproof.theorems.zsets import if_then, streams_of
+from deltaproof.theorems.tables.zsets import if_then, streams_of
 
 
 def group_that_forgets() -> Counterexample:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from deltaproof.reference.operators.positive import Positive
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.forking import prove_paths
-from deltaproof.theorems.kernel import Counterexample, Thm, both
-from deltaproof.theorems.registry import theorem
-from deltaproof.theorems.symbolic import (
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
     Altered,
     Stateless,
     Subject,
@@ -15,6 +13,8 @@ from deltaproof.theorems.symbolic import (
     refute_code,
     subject_of,
 )
+from deltaproof.theorems.kernel import Counterexample, Thm, both
+from deltaproof.theorems.registry import theorem
 
 
 def positive_subject(rows: int = 3, ticks: int = 3) -> Subject:

@@ -11,13 +11,14 @@ from deltaproof.reference.order import Order
 from deltaproof.reference.scalar import col
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import (
+from deltaproof.theorems.execution.forking import (
     Enumerated,
     prove_each,
     prove_paths,
     refute_each,
     refute_paths,
 )
+from deltaproof.theorems.execution.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Thm,
@@ -29,8 +30,7 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.operators.semi_join import Matches
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Subject, subject_of
-from deltaproof.theorems.zsets import any_zsets
+from deltaproof.theorems.tables.zsets import any_zsets
 
 
 def ranks_that_count_rows() -> Counterexample:

@@ -20,7 +20,15 @@ from deltaproof.reference.query import Query, recursion, table
 from deltaproof.reference.scalar import col
 from deltaproof.reference.types import Row, Schema
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.calculus.streams import (
+    TICK,
+    Streams,
+    after,
+    any_streams,
+    integrate_after_differentiate,
+)
+from deltaproof.theorems.execution.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.symbolic import CircuitSteps, Subject, subject_of_root
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -41,20 +49,12 @@ from deltaproof.theorems.kernel import (
     recursive,
     refute,
 )
-from deltaproof.theorems.nested import passes_difference, two_times
+from deltaproof.theorems.loops.nested import passes_difference, two_times
 from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.operators.semi_join import anti, semi
 from deltaproof.theorems.operators.set_operation import except_, intersect, intersect_all, union
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import row
-from deltaproof.theorems.streams import (
-    TICK,
-    Streams,
-    after,
-    any_streams,
-    integrate_after_differentiate,
-)
-from deltaproof.theorems.symbolic import CircuitSteps, Subject, subject_of_root
 
 # ---------------------------------------------------------------- wrong variants
 

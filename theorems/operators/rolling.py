@@ -19,7 +19,8 @@ from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall, Frame
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.forking import Enumerated, enumerated, prove_each, refute_each
+from deltaproof.theorems.execution.symbolic import Altered, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Thm,
@@ -33,8 +34,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Subject, subject_of
-from deltaproof.theorems.zsets import any_zsets, if_then
+from deltaproof.theorems.tables.zsets import any_zsets, if_then
 
 
 def frame_for_reach() -> Counterexample:

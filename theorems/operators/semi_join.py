@@ -23,7 +23,16 @@ from deltaproof.reference.operators.map import Map
 from deltaproof.reference.operators.semi_join import SemiJoin
 from deltaproof.reference.scalar import Expr, col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import steps_increment, zero_of_additive
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    OneSided,
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -40,20 +49,11 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.operators.join import any_join
-from deltaproof.theorems.positive_sums import is_positive, positive_maps
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import steps_increment, zero_of_additive
-from deltaproof.theorems.sums import linear_maps
-from deltaproof.theorems.symbolic import (
-    OneSided,
-    Stateless,
-    Subject,
-    prove_code,
-    refute_code,
-    subject_of,
-)
-from deltaproof.theorems.zsets import INT, ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.positive_sums import is_positive, positive_maps
+from deltaproof.theorems.tables.sums import linear_maps
+from deltaproof.theorems.tables.zsets import INT, ZSets, any_zsets, if_then, streams_of
 
 Condition = Callable[[Term], Term]
 

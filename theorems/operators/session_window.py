@@ -11,13 +11,14 @@ import z3
 from deltaproof.reference.operators.session_window import SessionWindow
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import (
+from deltaproof.theorems.execution.forking import (
     Enumerated,
     enumerated,
     prove_each,
     prove_paths,
     refute_paths,
 )
+from deltaproof.theorems.execution.symbolic import Altered, Stateless, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
@@ -31,8 +32,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Stateless, Subject, subject_of
-from deltaproof.theorems.zsets import INT
+from deltaproof.theorems.tables.zsets import INT
 
 
 def is_session(present: Symbol, gap: Term, start: Term, end: Term) -> Formula:

@@ -15,7 +15,16 @@ import z3
 
 from deltaproof.reference.operators.set_operation import KINDS, SetOperation
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import steps_increment
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    OneSided,
+    Stateless,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -32,16 +41,7 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.operators.distinct import ONCE, ONE, present
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import steps_increment
-from deltaproof.theorems.symbolic import (
-    OneSided,
-    Stateless,
-    Subject,
-    prove_code,
-    refute_code,
-    subject_of,
-)
-from deltaproof.theorems.zsets import INT, ZERO, ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, any_zsets, if_then, streams_of
 
 Combine = Callable[[Term, Term], Term]
 

@@ -18,7 +18,15 @@ from deltaproof.reference.operators.temporal_filter import TemporalFilter
 from deltaproof.reference.scalar import col
 from deltaproof.reference.types import Row
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.calculus.streams import bilinear_increment, product_without_the_delays
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    OneSided,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -33,9 +41,7 @@ from deltaproof.theorems.kernel import (
 from deltaproof.theorems.operators.semi_join import Matches
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.streams import bilinear_increment, product_without_the_delays
-from deltaproof.theorems.symbolic import OneSided, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import INT, ZSets, any_zsets, if_then, streams_of
+from deltaproof.theorems.tables.zsets import INT, ZSets, any_zsets, if_then, streams_of
 
 BEGUN = Run(TemporalFilter(col("t"), None), ("t BIGINT", "now BIGINT"))
 NOT_OVER = Run(TemporalFilter(None, col("t")), ("t BIGINT", "now BIGINT"))

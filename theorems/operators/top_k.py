@@ -18,13 +18,14 @@ from deltaproof.reference.operators.top_k import TopK
 from deltaproof.reference.order import Order
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import (
+from deltaproof.theorems.execution.forking import (
     Enumerated,
     enumerated,
     prove_each,
     prove_paths,
     refute_each,
 )
+from deltaproof.theorems.execution.symbolic import Altered, Stateless, Subject, subject_of
 from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
@@ -39,8 +40,7 @@ from deltaproof.theorems.kernel import (
 )
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Stateless, Subject, subject_of
-from deltaproof.theorems.zsets import INT, ZERO, ZSets, if_then
+from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, if_then
 
 YES, NO = z3.BoolVal(True), z3.BoolVal(False)
 

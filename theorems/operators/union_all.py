@@ -7,12 +7,18 @@ import z3
 from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.operators.union_all import UnionAll
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.forking import prove_paths
+from deltaproof.theorems.execution.forking import prove_paths
+from deltaproof.theorems.execution.symbolic import (
+    Altered,
+    Subject,
+    prove_code,
+    refute_code,
+    subject_of,
+)
 from deltaproof.theorems.kernel import Counterexample, Thm, both, certificate, gen, refute
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.symbolic import Altered, Subject, prove_code, refute_code, subject_of
-from deltaproof.theorems.zsets import any_zsets, streams_of
+from deltaproof.theorems.tables.zsets import any_zsets, streams_of
 
 UNION = Run(SetOperation("union"), ("k BIGINT", "k BIGINT"))
 
