@@ -179,7 +179,7 @@ def test_what_is_admitted_names_theorems_that_exist() -> None:
 
 
 def test_an_unknown_theorem_is_one_clear_line() -> None:
-    with pytest.raises(UsageError, match="unknown theorem 'join_linear': there are integrate_inv"):
+    with pytest.raises(UsageError, match="unknown theorem 'join_linear': did you mean join_bilinear"):
         prove_all(["join_linear"])
 
 
@@ -195,7 +195,7 @@ def refuted() -> Counterexample:
 
 
 def example() -> Theorem:
-    return theorem(statement="true", source="logic", wrong=(refuted,))(proved)
+    return theorem(statement="true", source="logic", wrong=(refuted,), abstract="logic")(proved)
 
 
 def test_a_theorem_without_a_wrong_variant_does_not_hold() -> None:
@@ -203,6 +203,11 @@ def test_a_theorem_without_a_wrong_variant_does_not_hold() -> None:
     alone = replace(example(), wrong=()).prove()
     assert not alone.holds
     assert "no wrong variant" in alone.error
+
+
+def test_a_theorem_whose_wrong_variants_no_code_ran_says_why() -> None:
+    silent = replace(example(), abstract="").prove()
+    assert silent.error == "no wrong variant is replayed on the reference, and no reason is given"
 
 
 def test_a_wrong_variant_that_is_right_fails_the_theorem() -> None:

@@ -43,7 +43,7 @@ def test_a_constant_may_have_the_name_that_z3_gives_what_it_writes_once() -> Non
     x = z3.Int("x")
     long = x * x + x
     named = [z3.Int(f"{mark}x{number}") for mark in "?$" for number in range(long.get_id() + 40)]
-    assert confirm(text_of(long * long == 0, x == 0, z3.Sum(named) == 1)) == "sat"
+    assert confirm(text_of(long * long == 0, x == 0, z3.Sum(named) == 1)) != CONFIRMED
 
 
 def test_a_condition_that_can_be_true_is_contradicted() -> None:

@@ -365,7 +365,7 @@ def wire_as_strict() -> Counterexample:
 
 
 @theorem(
-    statement="a circuit of causal nodes is causal: every loop in it has a solution, and only one",
+    statement="a circuit of causal nodes over one group is causal: every loop has one solution",
     source="DBSP (VLDB 2023) proposition 2.9, lemma 2.10; section 2",
     lean="ckt_causal",
     wrong=(wire_as_strict, loop_without_a_delay),
@@ -424,7 +424,7 @@ def query_rule_of_linear_nodes() -> Counterexample:
 
 
 @theorem(
-    statement="den(inc(c)) = D den(c) I: any circuit c of linear, bilinear, causal nodes and loops",
+    statement="den(inc(c)) = D den(c) I, c over one group of LTI, bilinear TI, causal nodes, loops",
     source="DBSP (VLDB 2023) algorithm 4.6, step 5",
     lean="incrementalize_ok",
     wrong=(join_rule_without_the_delay, query_rule_of_linear_nodes),
@@ -447,7 +447,7 @@ def last_change_for_the_view() -> Counterexample:
 
 
 @theorem(
-    statement="I(den(inc(c))(d)) = den(c)(I(d)) for every such circuit: changes add up to the view",
+    statement="I(den(inc(c))(d)) = den(c)(I(d)), such c over one group: changes add up to the view",
     source="DBSP (VLDB 2023) algorithm 4.6, proposition 3.2 (push/pull)",
     wrong=(last_change_for_the_view, join_rule_without_the_delay),
 )
@@ -470,7 +470,7 @@ def join_as_its_own_increment() -> Counterexample:
 
 
 @theorem(
-    statement="inc(c) has no query node: what is neither linear nor a join runs as its increment",
+    statement="c over one group: inc(c) has no query; not linear, no join runs as its increment",
     source="DBSP (VLDB 2023) algorithm 4.6",
     wrong=(join_as_its_own_increment, query_rule_of_linear_nodes),
 )
@@ -507,7 +507,7 @@ def distinct_moved_over_negate() -> Counterexample:
 
 
 @theorem(
-    statement="rewriting nodes all over a circuit keeps what it computes, if each rewrite does",
+    statement="rewriting nodes all over a circuit, one group, keeps den(c), if each rewrite does",
     source="DBSP (VLDB 2023) algorithm 4.6, step 2: eliminating distinct, applied recursively",
     lean="recursive_opt_ok",
     wrong=(distinct_moved_over_negate,),
@@ -559,7 +559,7 @@ def view_of_the_tick_before() -> Counterexample:
 
 
 @theorem(
-    statement="I(den(inc(circuit(q)))(d))[t] = q(I(d)[t]): incremental views of queries are right",
+    statement="I(den(inc(circuit(q)))(d))[t] = q(I(d)[t]), q of lifted linear, join, query nodes",
     source="DBSP (VLDB 2023) algorithm 4.6, all steps",
     wrong=(view_of_the_tick_before, last_change_for_the_view),
 )

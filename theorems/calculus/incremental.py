@@ -31,7 +31,6 @@ from deltaproof.theorems.calculus.causality import (
     agree_now,
     any_operator,
 )
-from deltaproof.theorems.calculus.feedback import loop_without_a_delay
 from deltaproof.theorems.calculus.streams import (
     Streams,
     any_streams,
@@ -485,6 +484,24 @@ def loop_of_squares(d: Sequence[int]) -> list[int]:
     return integrate(squares(d))
 
 
+def looped(body: Callable[[list[int]], list[int]], ticks: int) -> list[int]:
+    """fix a. body(a), for a body with a delay in it: every round has one more tick right.
+
+    >>> looped(lambda a: plus([1, 2, 3], delay(a)), 3)
+    [1, 3, 6]
+    """
+    return reduce(lambda a, _: body(a), range(ticks), [0] * ticks)
+
+
+def plus(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """↑+.
+
+    >>> plus([1, 2], [3, 4])
+    [4, 6]
+    """
+    return lift(lambda x, y: x + y)(one, other)
+
+
 def loop_that_keeps_its_circuit() -> Counterexample:
     """fix a. T(d, z(a)) of the deltas for the increment of the loop, with T for T^Δ."""
     d0, d1 = z3.Ints("d0 d1")
@@ -497,11 +514,25 @@ def loop_that_keeps_its_circuit() -> Counterexample:
     return refute(name, claim, show=[d0, d1], replay=replay)
 
 
+def loop_of_deltas_not_added_up() -> Counterexample:
+    """T^Δ with I on its input and none on what comes back, which are deltas too."""
+    d = z3.Ints("d0 d1 d2")
+    claim = d[0] + d[1] + d[2] == d[1] + d[2]
+
+    def replay(*d: int) -> tuple[list[int], list[int]]:
+        s, ticks = integrate(d), len(d)
+        whole = looped(lambda a: plus(s, delay(a)), ticks)
+        return differentiate(whole), looped(lambda a: differentiate(plus(s, delay(a))), ticks)
+
+    name = "(fix a. s + z(a))^Δ[2] = fix a. D(I(d) + z(a))[2]"
+    return refute(name, claim, show=d, replay=replay)
+
+
 @theorem(
     statement="(fix a. T(s, z(a)))^Δ = fix a. T^Δ(s, z(a)) for every causal T; both exist, once",
     source="DBSP (VLDB 2023) proposition 3.2 (cycle); long version (2022) lemma 5.3",
     lean="cycle_incremental",
-    wrong=(loop_that_keeps_its_circuit, loop_without_a_delay),
+    wrong=(loop_that_keeps_its_circuit, loop_of_deltas_not_added_up),
 )
 def incremental_cycle() -> Thm:
     """The increment of a feedback loop is the loop around the increment."""
@@ -534,13 +565,27 @@ def loop_without_what_slid() -> Counterexample:
         first = lift(lambda one, other: one + other)(s, delay(s))
         return NEGATE.over(first[0]), first[0]
 
-    return refute("G(s)[0] = s[0], with G = -", -s0 == s0, show=[s0], replay=replay)
+    name = "fix a. G(T(s, F(a))) = fix b. T(s, F(G(b))), with G = -, T = + and F = z"
+    return refute(name, -s0 == s0, show=[s0], replay=replay)
+
+
+def loop_left_as_it_was() -> Counterexample:
+    """G moved to where the loop is read, and not to where it goes back."""
+    s0, s1 = z3.Ints("s0 s1")
+
+    def replay(s0: int, s1: int) -> tuple[list[int], list[int]]:
+        s, negated = [s0, s1], lift(lambda x: -x)
+        whole = looped(lambda a: negated(plus(s, delay(a))), 2)
+        return whole, negated(looped(lambda b: plus(s, delay(b)), 2))
+
+    name = "fix a. G(T(s, F(a))) = G(fix b. T(s, F(b))), with G = -, T = + and F = z"
+    return refute(name, -(s1 - s0) == -(s0 + s1), show=[s0, s1], replay=replay)
 
 
 @theorem(
     statement="fix a. G(T(s, F(a))) = G(fix b. T(s, F(G(b)))) for causal T and G, strict F",
     source="DBSP long version (2022) proposition 3.24",
-    wrong=(loop_without_what_slid, loop_without_a_delay),
+    wrong=(loop_without_what_slid, loop_left_as_it_was),
 )
 def loop_sliding() -> Thm:
     """What ends a loop may move to where the loop is read, and to where it goes back."""

@@ -153,7 +153,7 @@ def product_scaled_by_the_tick() -> Counterexample:
 
 
 @theorem(
-    statement="D(Q(Ia, Ib)) = Q(Ia, b) + Q(a, zIb) = Q(a, zIb) + Q(zIa, b) + Q(a, b), with state",
+    statement="D(Q(Ia, Ib)) = Q(Ia, b) + Q(a, zIb) = Q(a, zIb) + Q(zIa, b) + Q(a, b), bilinear, TI",
     source="DBSP (VLDB 2023) theorem 3.4",
     lean="bilinear_incremental, bilinear_incremental_forward_proof",
     wrong=(join_against_the_tables_after, product_scaled_by_the_tick),
@@ -326,7 +326,7 @@ def join_of_three_against_the_tables_before() -> Counterexample:
 
 
 @theorem(
-    statement="D(Q(I d1, …, I dn)) = sum over k of Q(I d1, …, dk, …, zI dn), Q linear in all n",
+    statement="D(Q(I d1, …, I dn)) = sum of Q(I d1, …, dk, …, zI dn) over k, Q n-linear and TI",
     source="beyond the paper: delta joins of n tables, as in worst-case optimal join engines",
     wrong=(join_of_three_against_the_tables_before,),
 )

@@ -396,7 +396,7 @@ def linear_cutoff() -> Thm:
 
 @theorem(
     statement="bilinear f, g that agree on pairs of one row each agree on all pairs of tables",
-    source="beyond the paper: cutoffs for testing; DBSP (VLDB 2023) definition 3.3",
+    source="beyond the paper: cutoffs for testing; DBSP (VLDB 2023) definition 2.13",
     wrong=(product_from_one_side,),
 )
 def bilinear_cutoff() -> Thm:

@@ -246,7 +246,7 @@ def group_read_off_its_delta() -> Counterexample:
 
 
 @theorem(
-    statement="D(G(I(d))) = -old + new rows of the groups that d touches, any function of a group",
+    statement="D(G(I(d))) = new - old of touched groups, any function of a group, 0 for no rows",
     source="DBSP (VLDB 2023) section 7.4",
     lean="group_by_linear",
     wrong=(group_that_never_comes_back, old_row_not_retracted, group_read_off_its_delta),

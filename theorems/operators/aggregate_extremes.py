@@ -114,7 +114,7 @@ def negative_weights_as_members() -> Counterexample:
 
 
 @theorem(
-    statement="MIN(a + d) = min(MIN of changed values present after, MIN of unchanged values of a)",
+    statement="total order: MIN(a + d) = min(MIN of changed now present, MIN of unchanged of a)",
     source="DBSP (VLDB 2023) section 7.2, MIN; SQL: MIN and MAX over nothing are NULL",
     wrong=(cached_minimum, next_value_from_the_minimum_alone, negative_weights_as_members),
 )
@@ -190,7 +190,7 @@ def minimum_kept_over_a_smaller_value() -> Counterexample:
 
 
 @theorem(
-    statement="inserts: MIN(a + d) = min(MIN a, MIN d); MIN stays if it is there, none below came",
+    statement="inserts, total order: MIN(a + d) = min(MIN a, MIN d); MIN stays if there, none less",
     source="DBSP (VLDB 2023) section 7.2, MIN; beyond the paper: when no group is read",
     wrong=(minimum_as_linear, minimum_kept_over_a_smaller_value, cached_minimum),
 )

@@ -20,7 +20,6 @@ from deltaproof.theorems.calculus.streams import any_streams
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
-    Definition,
     Formula,
     Term,
     Thm,
@@ -39,16 +38,18 @@ from deltaproof.theorems.operators.aggregate import ONE, any_grouping, sign
 from deltaproof.theorems.operators.aggregate_sums import (
     COUNT_DISTINCT,
     ROWS,
+    Kept,
     V,
     keyless,
     nullable_argument,
     read_off,
+    read_off_kept,
     value_of,
 )
 from deltaproof.theorems.operators.distinct import distinct_as_linear, distinct_contract
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
-from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, any_zsets, streams_of
+from deltaproof.theorems.tables.zsets import INT, ZERO, any_zsets, if_then, streams_of
 
 SIZE = (("n", AggregateCall("count_star")),)
 POSITIVE_ROWS = keyless(AggregateCall("count_star", where=V > 0))
@@ -139,78 +140,90 @@ def variances_that_add() -> Counterexample:
     wrong=(mean_of_squares, variances_that_add),
 )
 def variance_from_sums() -> Thm:
-    """Σ goes over a group of any size, by weight; n² (n - 1) or n³ times the variance is this."""
-    lists = ZSets("values", INT).lists
-
-    def total(name: str, part: Callable[[Term], Term]) -> Definition:
-        return recursive(
-            name,
-            lists.sort,
-            [],
-            INT,
-            (lambda recur: ZERO, lambda recur, k, w, rest: part(k) * w + recur(rest)),
-        )
-
-    n, s, q = total("n", lambda k: ONE), total("s", lambda k: k), total("q", lambda k: k * k)
-    m, c, k, w = z3.Ints("m c k w")
+    """Σ goes by weight over the rows of a group, of any size, where x is not NULL; n² (n - 1) or n³
+    times the variance is this, and n, s and q are what is kept for the group.
+    """
+    it, (count, value) = any_grouping(), nullable_argument()
+    lists, a, g = it.rows.lists, it.rows.a, it.g
+    parts = (lambda k: value(k) * value(k), value, count)
+    kept = [Kept(it, f"VARIANCE{number}", part) for number, part in enumerate(parts)]
+    m, c, x, w, n, s, q = z3.Ints("m c x w n s q")
     # Names for the products: z3 is slow where it has to multiply out and to add up at once.
     square = define(
-        "(m x - c)² w", [INT] * 4, INT, lambda m, c, k, w: (m * k - c) * (m * k - c) * w
+        "(m x - c)² w", [INT] * 4, INT, lambda m, c, x, w: (m * x - c) * (m * x - c) * w
     )
     parabola = define(
         "m² q - 2 m c s + c² n",
         [INT] * 5,
         INT,
-        lambda m, c, n, s, q: m * m * q - 2 * m * c * s + c * c * n,
+        lambda m, c, q, s, n: m * m * q - 2 * m * c * s + c * c * n,
     )
+    multiplied = prove(
+        "a square, multiplied out once",
+        square(m, c, x, w) == (m * x * (m * x - c) - c * (m * x - c)) * w,
+        [square.unfold(m, c, x, w)],
+    )
+    sums = (q, s, n), (x * x * w + q, x * w + s, w + n)
+    before, after = (parabola(m, c, *each) for each in sums)
+    known = [multiplied, *[parabola.unfold(m, c, *each) for each in sums]]
+    goal = square(m, c, x, w) + before == after
+    one_more = prove_for_all("one more row", [m, c, x, w, q, s, n], goal, known)
+
+    def of_group(k: Term, g: Term, added: Term) -> Term:
+        return if_then(z3.And(it.key(k) == g, count(k) == 1), added)
+
     deviations = recursive(
         "Σ (m x - c)²",
         lists.sort,
-        [INT, INT],
+        [it.group_sort, INT, INT],
         INT,
         (
-            lambda recur, m, c: ZERO,
-            lambda recur, k, w, rest, m, c: square(m, c, k, w) + recur(rest, m, c),
+            lambda recur, g, m, c: ZERO,
+            lambda recur, k, w, rest, g, m, c: (
+                of_group(k, g, square(m, c, value(k), w)) + recur(rest, g, m, c)
+            ),
         ),
     )
-    multiplied = prove_for_all(
-        "a square, multiplied out once",
-        [k, w],
-        square(m, c, k, w) == (m * k * (m * k - c) - c * (m * k - c)) * w,
-        [square.unfold(m, c, k, w)],
-    )
 
-    def sums(case: Case) -> list[Thm]:
-        """The equations of the sums, and what one more row makes of them."""
-        known = [*(of.unfold(case.term) for of in (n, s, q)), deviations.unfold(case.term, m, c)]
+    def totals(entries: Term) -> list[Term]:
+        return [each.maps.total_of(entries, each.image(), g) for each in kept]
+
+    def facts(case: Case) -> list[Thm]:
+        known = [deviations.unfold(case.term, g, m, c)]
         if not case.arguments:
-            return [*known, parabola.unfold(m, c, ZERO, ZERO, ZERO)]
+            empty = [each.maps.totals_for(each.image(), g)[0] for each in kept]
+            return [*known, *empty, parabola.unfold(m, c, ZERO, ZERO, ZERO)]
         k, w, rest = case.arguments
-        before = n(rest), s(rest), q(rest)
-        after = w + before[0], k * w + before[1], k * k * w + before[2]
-        left = square(m, c, k, w) + parabola(m, c, *before)
-        unfolded = [parabola.unfold(m, c, *each) for each in (before, after)]
-        return [
-            *known,
-            prove(
-                "one more row", left == parabola(m, c, *after), [inst(multiplied, k, w), *unfolded]
-            ),
-        ]
+        x = value(k)
+        added = (x * x * w, x * w, w)
+        changes = zip(kept, added, totals(rest), totals(case.term), strict=True)
+        for each, term, old, new in changes:
+            image = each.image()
+            by = [
+                inst(each.maps.totals_for(image, g)[1], k, w, rest),
+                each.maps.part.unfold(image, k, w, g),
+                each.image.unfold(k),
+                *each.groups.lists.W.equations,
+            ]
+            goal = new == of_group(k, g, term) + old
+            known.append(prove(f"{case.name}: {each.name}", goal, by))
+        return [*known, inst(one_more, m, c, x, w, *totals(rest))]
 
     def claim(entries: Term) -> Formula:
-        whole = parabola(m, c, n(entries), s(entries), q(entries))
-        return deviations(entries, m, c) == whole
+        return deviations(entries, g, m, c) == parabola(m, c, *totals(entries))
 
     name = "Σ (m x - c)² = m² q - 2 m c s + c² n"
-    squares = gen(induct(name, lists.sort, claim, (), sums), m, c)
-    entries = z3.Const("l", lists.sort)
-    size, mean, square = n(entries), s(entries), q(entries)
-    known = [inst(squares, size, mean, entries), *parabola.equations]
-    goal = deviations(entries, size, mean) == size * (size * square - mean * mean)
-    identity = gen(prove("Σ (n x - s)² = n (n q - s²)", goal, known), entries)
-    count, value = nullable_argument()
-    kept = read_off("VARIANCE", [lambda k: value(k) * value(k), value, count])
-    return both("VARIANCE", squares, identity, kept)
+    squares = gen(induct(name, lists.sort, claim, (), facts), m, c)
+    entries = it.rows.entries(a)
+    q, s, n = (each.of(a, g) for each in kept)
+    known = [
+        inst(squares, n, s, entries),
+        *[each.maps.applied(each.image(), a, g) for each in kept],
+        *parabola.equations,
+    ]
+    goal = deviations(entries, g, n, s) == n * (n * q - s * s)
+    identity = gen(prove("Σ (n x - s)² = n (n q - s²)", goal, known), a, g)
+    return both("VARIANCE", gen(squares, g), identity, read_off_kept("VARIANCE", kept))
 
 
 # ---------------------------------------------------------------- DISTINCT
@@ -244,7 +257,7 @@ def value_gone_with_one_of_its_rows() -> Counterexample:
 
 
 @theorem(
-    statement="D(F(distinct(P(I(d))))) = F(H(zI(P(d)), P(d))): f(DISTINCT x), value by value",
+    statement="D(F(distinct(P(I(d))))) = F(H(zI(P(d)), P(d))), linear F, P: f(DISTINCT x)",
     source="DBSP (VLDB 2023) propositions 3.2 and 4.7",
     wrong=(distinct_count_of_the_delta, value_gone_with_one_of_its_rows, distinct_as_linear),
 )
@@ -285,7 +298,7 @@ def one_group_for_all_sets() -> Counterexample:
 
 
 @theorem(
-    statement="D(f(G(I(d))) + g(H(I(d)))) = f(D(G(I(d)))) + g(D(H(I(d))))",
+    statement="D(f(G(I(d))) + g(H(I(d)))) = f(D(G(I(d)))) + g(D(H(I(d)))), linear f, g",
     source="SQL: GROUPING SETS; DBSP (VLDB 2023) proposition 3.2",
     wrong=(one_group_for_all_sets,),
 )

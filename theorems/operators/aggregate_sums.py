@@ -151,6 +151,12 @@ def groups_of(grouping: Grouping) -> ZSets:
 
 
 def read_off(name: str, parts: Sequence[Part]) -> Thm:
+    """`read_off_kept` for one kept number per part."""
+    it = any_grouping()
+    return read_off_kept(name, [Kept(it, f"{name}{n}", part) for n, part in enumerate(parts)])
+
+
+def read_off_kept(name: str, kept: Sequence[Kept]) -> Thm:
     """∀ a d g. finish(kept before + kept of the delta) = finish(kept of the group's rows after).
 
     The left side is what the code computes, the right side is the definition over all rows.
@@ -159,10 +165,9 @@ def read_off(name: str, parts: Sequence[Part]) -> Thm:
     it = any_grouping()
     rows, g = it.rows, it.g
     a, d = rows.a, rows.b
-    kept = [Kept(it, f"{name}{number}", part) for number, part in enumerate(parts)]
     plus = [each.plus() for each in kept]
     own_rows = [each.own_rows() for each in kept]
-    finish = fresh_symbol("finish", *([INT] * len(parts)), fresh_sort("result"))
+    finish = fresh_symbol("finish", *([INT] * len(kept)), fresh_sort("result"))
     after = rows.add(a, d)
     code = finish(*[each.of(a, g) + each.of(d, g) for each in kept])
     definition = finish(*[each.of(it.contents(after, g), g) for each in kept])

@@ -75,7 +75,7 @@ def weight_squared() -> Counterexample:
 
 
 @theorem(
-    statement="z^k(apply(images, s)) + rest(s) is linear, invariant: D(logic(I(d))) = logic(d)",
+    statement="z^k(apply(images, s)) + rest(s) is LTI, rest LTI: so D(logic(I(d))) = logic(d)",
     source="DBSP (VLDB 2023) sections 2 and 7.4, theorem 3.3",
     wrong=(branch_without_its_delay, weight_squared, affine_as_linear),
 )

@@ -74,7 +74,7 @@ def pad_that_stays() -> Counterexample:
 
 
 @theorem(
-    statement="D(left, full join) = pairs of da, db (three terms) + pads where presence changes",
+    statement="D(left, full join) = pair(3 joins) + pad(touched ⊇ changed rows), pair, pad linear",
     source="DBSP (VLDB 2023) theorem 3.4 and proposition 3.2; outer joins by presence transitions",
     wrong=(pads_in_both_terms, pad_that_stays, left_delta_against_the_answer_before),
 )

@@ -69,7 +69,7 @@ def ranks_kept_behind_a_change() -> Counterexample:
 
 
 @theorem(
-    statement="RANK = 1 + weight before is linear, and changes only behind a changed row",
+    statement="RANK = 1 + m, m linear; it changes only behind a changed row",
     source="SQL: RANK, ROW_NUMBER",
     wrong=(ranks_that_count_rows, ranks_kept_behind_a_change),
 )

@@ -455,7 +455,7 @@ def recursion_rewrites() -> Thm:
     one, other = present(a), present(b)
     either = present(one + other)
     forms = {
-        "a ∪ b": (union(a, b), present(a + b)),
+        "a ∪ b": (union(a, b), either),
         "a ∩ b": (intersect(a, b), one + other - either),
         "a ∩ b, as bags": (present(intersect_all(a, b)), one + other - either),
         "a EXCEPT b": (except_(a, b), either - other),

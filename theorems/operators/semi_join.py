@@ -312,7 +312,7 @@ def no_transitions() -> Counterexample:
 
 
 @theorem(
-    statement="rows l with p(m(l)) change only where l does, or where the answer p(m(l)) does",
+    statement="rows l with p(m(l)) change only where touched, if touched has the changed rows",
     source="DBSP (VLDB 2023) definition 3.1; semi and anti join by presence transitions",
     wrong=(
         present_unless_zero,

@@ -305,7 +305,7 @@ def group_left_by_a_moved_row() -> Counterexample:
 
 
 @theorem(
-    statement="D(Q(I(d))) = -old + new results of the groups d touches, any function of a group",
+    statement="D(Q(I(d))) = new - old of touched groups, any function of a group, 0 for no rows",
     source="DBSP (VLDB 2023) section 7.4",
     lean="group_by_linear",
     wrong=(group_read_off_its_delta, only_new_rows_ranked, group_left_by_a_moved_row),

@@ -275,7 +275,7 @@ def join_state_without_a_margin() -> Counterexample:
 
 
 @theorem(
-    statement="D(Q(I(d)))[n+1] = Q(kept[n] + d[n+1]) - Q(kept[n]), Q local, kept = I(d) ≥ w",
+    statement="local Q: D(Q(Id))[n+1] = Q(k+d) - Q(k), k = Id[n] ≥ w; w never falls, no late rows",
     source="beyond the paper: lateness and state clean-up in Feldera; watermarks in Flink",
     wrong=(late_row, group_of_two_times),
 )
@@ -285,7 +285,7 @@ def state_cleanup() -> Thm:
 
 
 @theorem(
-    statement="da ⋈ zI(db) = da ⋈ kept(db), where matches are h apart and kept = I(db) ≥ w - h",
+    statement="da ⋈ zI(db) = da ⋈ z(I(db) ≥ w - h), matches h apart, w never falls, no late rows",
     source="beyond the paper: interval joins; DBSP (VLDB 2023) theorem 3.4",
     wrong=(join_state_without_a_margin,),
 )

@@ -17,7 +17,7 @@ def test_a_shard_that_is_there_twice_counts_twice() -> None:
     i = z3.Const("i", it.shards.shard)
     none, one = it.shards.sort.constructor(0)(), it.shards.sort.constructor(1)
     twice = one(i, one(i, none))
-    known = [it.shards.times.unfold(each, i) for each in (twice, twice.arg(1), it.shards.sort.none)]
+    known = [it.shards.times.unfold(each, i) for each in (twice, twice.arg(1), none)]
     prove("twice", it.shards.times(twice, i) == 2, known)
     with pytest.raises(ProofError, match="does not hold"):
         prove("once", it.shards.times(twice, i) == 1, known)
