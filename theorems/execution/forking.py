@@ -260,16 +260,20 @@ class Tree:
         """Which weights do."""
         return self.root.formula()
 
-    def close(self, given: Sequence[Formula]) -> Weights | None:
-        """Proves that no weights are left out; or finds some that are."""
+    def left_out(self, given: Sequence[Formula]) -> Weights | None:
+        """Weights that take no path so far; None where z3 finds none, which proves nothing yet."""
+        solver = z3.SimpleSolver()
+        solver.set("rlimit", EFFORT)
+        solver.add(*given, z3.Not(self.formula()))
+        if solver.check() != z3.sat:
+            return None
+        model = solver.model()
+        return {each.name(): model[each].as_long() for each in model.decls()}
+
+    def close(self, given: Sequence[Formula]) -> None:
+        """Proves that no weights are left out. Raises ProofError when that fails."""
         name = f"{self.name}: {self.ran} paths were run, and there are no others"
-        try:
-            self.proof = prove(name, self.formula(), given=given)
-        except ProofError as gap:
-            if gap.model is None:
-                raise
-            return {each.name(): gap.model[each].as_long() for each in gap.model.decls()}
-        return None
+        self.proof = prove(name, self.formula(), given=given)
 
 
 def paths(
@@ -292,8 +296,11 @@ def paths(
                 result = run(path)
                 tree.add(path)
                 yield path, result
-        left_out = tree.close(given)
-        tries = () if left_out is None else around(left_out)
+        left_out = tree.left_out(given)
+        if left_out is None:
+            tree.close(given)
+        else:
+            tries = around(left_out)
 
 
 def explore(

@@ -429,9 +429,9 @@ def planted(seed: int, count: int = 10, progress: Progress = lambda outcome: Non
     names = [each.name for each in THEOREMS]
     code = [name for name in names if name.endswith("_code")]
     others = [name for name in names if name not in code]
-    with ProcessPoolExecutor(
-        WORKERS, mp_context=get_context("spawn"), max_tasks_per_child=1
-    ) as processes:
+    context = get_context("forkserver")  # it imports once, and every process starts from there
+    context.set_forkserver_preload([statement_fault.__module__, "deltaproof.theorems.library"])
+    with ProcessPoolExecutor(WORKERS, mp_context=context, max_tasks_per_child=1) as processes:
 
         def apart(function: Callable[..., Any], *arguments: Any) -> Any:
             return processes.submit(function, *arguments).result()
