@@ -16,7 +16,7 @@ from deltaproof.theorems.errata import ERRATA
 from deltaproof.theorems.paper import BEYOND, ITEMS, LONG, PAPER, UNNUMBERED, Item
 from deltaproof.theorems.registry import Proof
 from deltaproof.theorems.report import by_chapter, confirmed, counted, summary
-from deltaproof.theorems.weights import weight_rows
+from deltaproof.theorems.weights import LEGEND, weight_rows
 
 PAGE = Path(__file__).with_name("THEOREMS.md")
 OPENING = """\
@@ -52,6 +52,7 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
         )
         if chapter.name == "weights":
             heading, *lines = weight_rows()
+            yield f"{LEGEND}.\n"
             yield from _table(heading, lines)
         if chapter.name == "errata":
             yield from _table(

@@ -625,10 +625,14 @@ def weight_rows() -> list[tuple[str, ...]]:
     return lines
 
 
+LEGEND = "✓ proved, in so many bits if not in all; ✗ refuted; · there is no minus"
+
+
 def weight_table() -> Table:
-    """The same for a terminal: ✓ proved (in so many bits, if not in all), ✗ refuted, · no minus."""
+    """The same for a terminal."""
     heading, *lines = weight_rows()
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), caption=LEGEND)
+    grid.caption_justify = "left"
     for name in heading:
         grid.add_column(name, overflow="fold")
     for line in lines:

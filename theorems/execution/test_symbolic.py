@@ -20,9 +20,17 @@ from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import Weight, ZSet, positive
 from deltaproof.theorems.execution import forking
-from deltaproof.theorems.execution.forking import Path, explore, paths, prove_paths, refute_paths
+from deltaproof.theorems.execution.forking import (
+    Path,
+    Tree,
+    explore,
+    paths,
+    prove_paths,
+    refute_paths,
+)
 from deltaproof.theorems.execution.laws import laws, refute_law
 from deltaproof.theorems.execution.symbolic import (
+    WRAP_AROUND,
     MergedWeight,
     Stateless,
     Subject,
@@ -250,3 +258,54 @@ def test_an_integer_without_weights_is_plain() -> None:
         return w - w + 3
 
     assert [result for _, result in paths(zero, [])] == [3]
+
+
+def run_of(*names: str) -> Path:
+    """A path that has asked whether these weights, all 0, are above zero."""
+    path = Path(dict.fromkeys(names, 0))
+    assert not any(path.integer(name) > 0 for name in names)
+    return path
+
+
+def test_runs_that_differ_without_a_reason_are_an_error() -> None:
+    tree = Tree()
+    tree.add(run_of("v", "w"))
+    with pytest.raises(ProofError, match="ask different questions"):
+        tree.add(run_of("v", "u"))
+
+
+def test_the_proof_says_that_there_are_no_other_paths() -> None:
+    tree = Tree("signs of w")
+    for _ in paths(lambda path: path.integer("w") > 0, tree=tree):
+        assert tree.proof is None
+    assert str(tree.proof) == "⊢ signs of w: 2 paths were run, and there are no others"
+
+
+def test_a_path_that_was_not_run_is_missed() -> None:
+    tree = Tree()
+    tree.add(run_of("w"))
+    with pytest.raises(ProofError, match="1 paths were run, and there are no others: does not"):
+        tree.close([])
+
+
+class Hasty(DistinctIncrement):
+    """Distinct that makes its change before the commit."""
+
+    def step(self, delta: ZSet) -> ZSet:
+        output = super().step(delta)
+        self.commit()
+        return output
+
+
+def test_a_step_that_does_not_wait_for_the_commit_is_found() -> None:
+    hasty = replace(distinct(1), increment=lambda: Hasty(Schema.parse("k BIGINT")))
+    with pytest.raises(ProofError, match=r"has changed the state|wrong at tick 1"):
+        forking.prove_each(hasty, -1, 1)
+
+
+def test_weights_of_64_bits_wrap_around() -> None:
+    subject = subject_of(Filter(col("k") > 0), ONE_ROW, 2)
+    assert prove_code(subject, WRAP_AROUND).formula.children()
+    greatest: Weight = MergedWeight(z3.BitVecVal(2**63 - 1, 64))
+    assert z3.is_false(z3.simplify(positive(greatest + 1).term == 1))
+    assert not greatest + 1 + (greatest + 1)
