@@ -47,6 +47,7 @@ EFFORT = 1_000_000  # z3 resource units for a goal; all proofs here together nee
 # What z3 tries first depends on what the process asked it before: a search that got lost begins
 # anew, with its tactics and another seed. An answer stays an answer, whichever seed finds it.
 SEEDS = (0, 1, 2)
+QUICK_EFFORT = 50_000  # for a goal without hypotheses, before z3's tactics are asked
 VACUITY_EFFORT = 10_000  # for the hypotheses alone, where "unknown" is a fair answer
 
 _KEY = object()
@@ -196,10 +197,8 @@ def ask(
     solver.add(*supposed)
     alone = _alone(name, solver, bool(hypotheses), given)
     started, spent = perf_counter(), _units()
-    if not hypotheses:  # z3's core serves the formulas of theorems, its tactics all else
-        solver = z3.Solver()
-        solver.add(*given)
-    solver.set("rlimit", effort)
+    # z3's core serves the formulas of theorems; a goal alone may be one for its tactics
+    solver.set("rlimit", effort if hypotheses else min(effort, QUICK_EFFORT))
     solver.add(z3.Not(goal))
     verdict = solver.check()
     for seed in SEEDS if verdict == z3.unknown else ():

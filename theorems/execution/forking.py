@@ -29,6 +29,7 @@ import z3
 
 from deltaproof.reference.stream import differentiate, integrate
 from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.execution.forms import Form, Question, constant, formula_of, plus, product
 from deltaproof.theorems.execution.symbolic import (
     Deltas,
     Steps,
@@ -48,7 +49,6 @@ from deltaproof.theorems.kernel import (
     queries,
     small_values,
 )
-from deltaproof.theorems.tables.forms import Form, Question, constant, formula_of, plus, product
 
 MOST_PATHS = 5_000
 MOST_TRIES = 1_000  # small weights to look for paths with
