@@ -179,9 +179,7 @@ def test_what_is_admitted_names_theorems_that_exist() -> None:
 
 
 def test_an_unknown_theorem_is_one_clear_line() -> None:
-    with pytest.raises(
-        UsageError, match="'join_linear': did you mean join_bilinear"
-    ):
+    with pytest.raises(UsageError, match="'join_linear': did you mean join_bilinear"):
         prove_all(["join_linear"])
 
 

@@ -1,12 +1,14 @@
 """Is your operator linear, bilinear, an increment, and is its state enough? For all integers.
 
-claims    the six questions
-verdict   the three answers, and the smallest counterexample
-source    a function's own source, and no other
-values    Python's meaning of integers, truth values and tuples, as z3 terms
-body      statements and expressions, with the branches merged
-code      a function translated, and held to the function that runs
-examples  five operators as a new user would write them
+    claims    the six questions
+    verdict   the three answers, and the smallest counterexample
+    source    a function's own source, and no other
+    values    Python's meaning of integers, truth values and tuples, as z3 terms
+    body      statements and expressions, with the branches merged
+    code      a function translated, and held to the function that runs
+    examples  five operators as a new user would write them
+
+`deltaproof prove FILE.py:function --linear` asks from the command line.
 """
 
 from deltaproof.theorems.verify.claims import (
