@@ -40,8 +40,6 @@ from deltaproof.reference.types import BOOLEAN, Schema
 if TYPE_CHECKING:
     from deltaproof.reference.parse.select import Answer
 
-NEGATED = {exp.EQ: "=", exp.NEQ: "<>"}
-
 
 # --- reading a subquery ---
 

@@ -476,7 +476,9 @@ def summary(report: Report) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Plants and prints. 1 when a fault was not caught."""
     parser = argparse.ArgumentParser(
-        prog="python -m deltaproof.theorems.execution.planted", description=__doc__
+        prog="python -m deltaproof.theorems.execution.planted",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10, help="of faults in each of the two")
