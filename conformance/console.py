@@ -15,14 +15,16 @@ from deltaproof.reference.errors import UsageError
 PASS, NONCONFORMANT, UNKNOWN, USAGE, BROKEN = 0, 1, 2, 4, 5
 
 
-def writable(folder: Path) -> None:
-    """Raises UsageError now, not after a long run, when no case could be saved there."""
+def writable(folder: Path, option: str = "--out") -> None:
+    """Raises UsageError now, not after a long run, when nothing could be saved there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".write").touch()
         (folder / ".write").unlink()
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror}: name a folder to write to") from None
+        raise UsageError(
+            f"{option} {folder}: {error.strerror}: name a folder to write to"
+        ) from None
 
 
 def say(lines: Iterable[str]) -> None:

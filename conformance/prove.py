@@ -71,13 +71,31 @@ def prove(
     options = Options(
         linear, bilinear, zero_preserving, equal_to, increment_of, sufficient_state, state, given
     )
+    of_theorems = {
+        "--details": details,
+        "--smtlib": smtlib is not None,
+        "--cvc5": second is not None,
+    }
     if options != Options() or any(":" in word for word in what):
+        alone("a claim about a function", of_theorems, supports, plans)
         return claim(what, options, as_json)
     if plans is not None:
+        alone("--plans", of_theorems, supports)
         return random_plans(what, plans, as_json)
     if supports:
+        alone("--supports", of_theorems)
         return largest_runs(what, as_json)
     return catalogue(what, details, second, smtlib, as_json)
+
+
+def alone(
+    asked: str, of_theorems: dict[str, bool], supports: bool = False, plans: int | None = None
+) -> None:
+    """Raises UsageError for an option that what is asked for would not heed."""
+    given = {**of_theorems, "--supports": supports, "--plans": plans is not None}
+    ignored = [option for option, there in given.items() if there]
+    if ignored:
+        raise UsageError(f"{ignored[0]} has no part in {asked}: leave it out")
 
 
 def claim(what: tuple[str, ...], options: Options, as_json: bool) -> int:
@@ -112,15 +130,12 @@ def random_plans(what: tuple[str, ...], queries: int, as_json: bool) -> int:
 
 def largest_runs(what: tuple[str, ...], as_json: bool) -> int:
     """The code of the operators on the largest symbolic tables that half a second allows."""
-    from deltaproof.theorems.execution.supports import SUPPORTS, run, support_table
+    from deltaproof.theorems.execution.supports import run_supports, support_table
 
     if what:
         raise UsageError("--supports runs every operator: name none")
-    runs = []
     with progress_bar() as progress:
-        for done, support in enumerate(SUPPORTS):
-            progress(support.operator, done, len(SUPPORTS))
-            runs.append(run(support))
+        runs = run_supports(progress)
     if as_json:
         click.echo(json.dumps([run.to_json() for run in runs], indent=1))
     else:
@@ -138,7 +153,9 @@ def catalogue(
     from deltaproof.theorems.second_solver import available, write_smtlib
 
     if smtlib is not None:
-        writable(smtlib)
+        if smtlib == Path():
+            raise UsageError("--smtlib: name a folder to write to")
+        writable(smtlib, "--smtlib")
     if second is None and not available():
         click.echo("cvc5: not run: not installed (pip install 'deltaproof[theorems]')", err=True)
     chosen(what or None)  # a wrong word is found before anything runs

@@ -90,7 +90,7 @@ def claim_of(options: Options) -> str:
     'increment_of'
     """
     claims = [each.name for each in fields(Options) if each.name not in HELPERS]
-    asked = [name for name in claims if getattr(options, name)]
+    asked = [name for name in claims if getattr(options, name) not in (None, False)]
     if len(asked) != 1:
         words = ", ".join(map(word, asked or claims))
         raise UsageError(f"one claim at a time, {'not' if asked else 'one of'} {words}")

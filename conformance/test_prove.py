@@ -151,3 +151,44 @@ def test_plans_of_random_queries_are_proved(capsys: pytest.CaptureFixture[str]) 
     assert cli.run(["prove", "--plans", "40", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["queries"], found["equal"], found["unequal"]) == (40, 40, [])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [f"{EXAMPLES}:clamp", "--linear", "--cvc5"],
+        [f"{EXAMPLES}:clamp", "--linear", "--plans", "2"],
+        ["--plans", "2", "--supports"],
+        ["--supports", "--details"],
+    ],
+)
+def test_an_option_that_would_not_be_heeded_is_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["prove", *words]) == 4
+    assert "has no part in" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_named_by_its_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert cli.run(["prove", "zset_group", "--smtlib", str(tmp_path / "file")]) == 4
+    assert "--smtlib" in capsys.readouterr().err
+
+
+def test_an_operator_brings_the_theorem_that_licenses_it() -> None:
+    assert "grouped_increment" in {each.name for each in chosen(["top_k"])}
+    assert {each.name for each in chosen(["join.left"])} == {"outer_join_increment"}
+
+
+def test_a_number_without_a_theorem_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["prove", "TR 12.1"]) == 4
+    assert "without a theorem" in capsys.readouterr().err
+
+
+def test_the_slips_in_print_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["prove", "errata", "--no-cvc5"]) == 0
+    assert "what holds" in capsys.readouterr().out
+    assert cli.run(["prove", "errata", "--no-cvc5", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["errata"]) == 8

@@ -31,6 +31,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from deltaproof.reference.errors import BackendMissing, UsageError
+from deltaproof.reference.operators import OPERATORS
 
 if TYPE_CHECKING:
     from deltaproof.theorems.registry import Proof, Theorem
@@ -66,24 +67,30 @@ def chosen(words: Iterable[str] | None = None) -> list[Theorem]:
     from deltaproof.theorems.library import CHAPTERS
     from deltaproof.theorems.paper import numbered
 
+    licensing = {
+        name: kind.theorem for kind in OPERATORS for name in (kind.name, *kind.all_capabilities())
+    }
+    chapters = {chapter.name: chapter.theorems for chapter in CHAPTERS}
     found: dict[str, Theorem] = {}
     for word in words:
-        names = {
-            each.name for chapter in CHAPTERS if chapter.name == word for each in chapter.theorems
-        }
-        names |= {name for item in numbered(word) for name in item.theorems}
-        here = [
-            each
-            for each in theorems
-            if each.name == word or each.name in names or each.file == word
-        ]
+        items = numbered(word)
+        names = {each.name for each in chapters.get(word, ())}
+        names |= {name for item in items for name in item.theorems}
+        names |= {word, licensing.get(word, word)}
+        here = [each for each in theorems if each.name in names or each.file == word]
+        if not here and items:
+            raise UsageError(
+                f"{items[0].word} is a {items[0].kind} without a theorem: {items[0].remark}"
+            )
         if not here:
-            chapters = ", ".join(chapter.name for chapter in CHAPTERS)
-            near = get_close_matches(word, [each.name for each in theorems], 3)
+            near = get_close_matches(
+                word, [*(each.name for each in theorems), *chapters, *licensing]
+            )
             hint = f"did you mean {', '.join(near)}? " if near else ""
             raise UsageError(
                 f"unknown theorem {word!r}: {hint}expected the name of a theorem or an operator, "
-                f"a number in the paper such as 4.7, or a chapter: {chapters}"
+                "a number in the paper such as 4.7 or in its long version such as 'TR 4.9', or a "
+                f"chapter: {', '.join(chapters)}"
             )
         found |= {each.name: each for each in here}
     return list(found.values())

@@ -67,8 +67,9 @@ class Query:
     """One question (a *condition*), its answer and its cost.
 
     `alone` says why the hypotheses without the goal are no nonsense: "none" (there are none),
-    "sat" (z3 found values), "model" (all are theorems, so the model of the axioms has them) or
-    "given" (the same, and z3 found values for what is given beside them).
+    "sat" (z3 found values), "model" (all are theorems, so the model of the axioms has them),
+    "assumed" (the same, beside what an induction or `assume` supposes) or "given" (the same, and
+    z3 found values for what is given beside them).
     `clash` makes the formulas that cannot all be true: what a second solver is asked; None where
     the answer came from no formula.
     """
@@ -239,6 +240,7 @@ def _alone(name: str, solver: Any, by_theorems: bool, given: Sequence[Formula]) 
 
     z3 cannot always find values for formulas with quantifiers. Formulas of theorems are then
     true in the model of the axioms (see `models`); for what is given, values are looked for alone.
+    What an induction assumes is the claim, which is true there too when the induction succeeds.
     """
     if not by_theorems and not given:
         return "none"
@@ -353,6 +355,8 @@ def prove(
     assumed = _union(thm.assumptions for thm in premises)
     hypotheses = [*(thm.formula for thm in premises), *assumed]
     query = ask(name, hypotheses, goal, effort, given)
+    if assumed and query.alone == "model":
+        query = replace(query, alone="assumed")
     formula = z3.Implies(z3.And(*given), goal) if given else goal
     return _rule(name, formula, premises, [query])
 

@@ -25,8 +25,9 @@ OPENING = """\
 Made by `make docs` from the proofs themselves: do not edit. `deltaproof prove` proves all of it
 again and prints times; `deltaproof prove NAME --details` prints the counterexamples.
 
-A *condition* is one question to a solver: formulas that cannot all be true. Its hypotheses are
-shown not to contradict each other, and it stays within a limit of z3's own units of work. The
+A *condition* is one question to a solver: formulas that cannot all be true. Of its hypotheses alone
+z3 finds values, or no contradiction (see what is admitted, at the end), and it stays within a limit
+of z3's own units of work. The
 column *cvc5* says how many of a theorem's conditions a second solver confirms; of equations in
 abelian groups and of identities of fractions it checks the whole numbers that settle them. *For any
 with* are the hypotheses that a theorem takes as axioms. Every theorem has
@@ -57,7 +58,7 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
         if chapter.name == "errata":
             yield from _table(
                 ["where", "printed", "what holds", "theorem"],
-                [[e.place, e.printed, e.holds, f"`{e.theorem}`"] for e in ERRATA],
+                [[slip.place, slip.printed, slip.holds, f"`{slip.theorem}`"] for slip in ERRATA],
             )
     yield from _numbered()
     yield "## Admitted, not proved\n"

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deltaproof.theorems.admitted import ADMITTED
+from deltaproof.theorems.errata import ERRATA
 from deltaproof.theorems.kernel import EFFORT, Query
 from deltaproof.theorems.library import CHAPTERS, Chapter
 from deltaproof.theorems.registry import UNBOUNDED, Proof
@@ -123,6 +124,16 @@ def second_answers(proofs: Sequence[Proof]) -> list[str]:
     return list(said.values())
 
 
+def errata_table() -> Table:
+    """Every slip in print, what holds instead, and the theorem that has both."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("where", "printed", "what holds", "theorem"):
+        grid.add_column(heading, overflow="fold")
+    for slip in ERRATA:
+        grid.add_row(slip.place, slip.printed, slip.holds, slip.theorem)
+    return grid
+
+
 def admitted_table() -> Table:
     """What is claimed and not proved."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -142,6 +153,8 @@ def printed(proofs: Sequence[Proof], details: bool = False, whole: bool = True) 
             from deltaproof.theorems.weights import weight_table
 
             parts += [weight_table(), Text("")]
+        if chapter.name == "errata":
+            parts += [errata_table(), Text("")]
     if whole:
         axioms = sorted({axiom for proof in proofs for axiom in proof.axioms})
         assumed = Text("axioms: ").append("; ".join(axioms) or "none")
@@ -153,6 +166,7 @@ def printed(proofs: Sequence[Proof], details: bool = False, whole: bool = True) 
 
 
 def as_json(proofs: Sequence[Proof]) -> dict[str, Any]:
+    """The proofs, the totals, the slips in print and what is admitted, as plain values."""
     chapters = {proof.name: chapter.name for chapter, here in by_chapter(proofs) for proof in here}
     asked, answers = conditions(proofs), second_answers(proofs)
     return {
@@ -170,6 +184,10 @@ def as_json(proofs: Sequence[Proof]) -> dict[str, Any]:
             "cvc5_asked": len(answers),
             "cvc5_confirmed": sum(answer == CONFIRMED for answer in answers),
         },
+        "errata": [
+            {"where": e.place, "printed": e.printed, "holds": e.holds, "theorem": e.theorem}
+            for e in ERRATA
+        ],
         "admitted": [
             {"claim": each.claim, "reason": each.reason, "theorems": list(each.theorems)}
             for each in ADMITTED

@@ -11,7 +11,7 @@ What a feedback loop computes is such a fixpoint: the loop is strict since it go
 delay, and the rest of the circuit is causal. So a loop has one meaning, and it is causal.
 
 Agreement is by recursion on the tick, so that induction over time needs no order of ticks;
-`agree_pointwise` says that it is what the paper writes with ≤ and <.
+`agreement_pointwise` says that it is what the paper writes with ≤ and <.
 """
 
 from __future__ import annotations
@@ -346,20 +346,6 @@ class Operator:
             ]
 
         return self.for_all(f"{self.name} keeps agreement", kind, claim, facts)
-
-    def agreeing_before(self, causal: Thm) -> Thm:
-        """∀ parameters s r t. s and r agree before t → F(s) and F(r) agree before t."""
-        left, right = self.image(self.inputs("s")), self.image(self.inputs("r"))
-        before, keeps = agreement_before(self.target), self.agreeing(CAUSAL, causal)
-
-        def facts(case: Case) -> list[Thm]:
-            unfolded = before.unfold(case.term, left, right)
-            return [unfolded, *[inst(keeps, *self.variables[:-1], n) for n in case.arguments]]
-
-        def claim(t: Term) -> Formula:
-            return z3.Implies(self.agree(STRICT, t), before(t, left, right))
-
-        return self.for_all(f"{self.name} keeps agreement before t", STRICT, claim, facts)
 
     def for_all(
         self, name: str, kind: Agreement, claim: Callable[[Term], Formula], facts: Facts

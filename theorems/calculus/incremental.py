@@ -1,4 +1,4 @@
-"""Taking increments respects how queries are built: composition, sums, feedback, joins of n inputs.
+"""Taking increments respects how queries are built: composition, sums, feedback.
 
     Q^Δ = D ∘ Q ∘ I
 

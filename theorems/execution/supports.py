@@ -292,14 +292,14 @@ RUNS: dict[Mode, Callable[[Support, Subject], tuple[int, float]]] = {
 
 
 def run_supports(
-    progress: Callable[[SupportRun], None] = lambda run: None,
+    progress: Callable[[str, int, int], None] = lambda operator, done, total: None,
     supports: Sequence[Support] = SUPPORTS,
 ) -> list[SupportRun]:
-    """Every operator at its size; `progress` hears of each when it is done."""
+    """Every operator at its size; `progress` hears of each before it is run."""
     runs = []
-    for support in supports:
+    for done, support in enumerate(supports):
+        progress(support.operator.name, done, len(supports))
         runs.append(run(support))
-        progress(runs[-1])
     return runs
 
 

@@ -1,4 +1,5 @@
-"""The increments, as they run, are right for an engine that counts in 64 bits and wraps around.
+"""Increments, as they run, are right for an engine that counts in 64 bits and wraps around: linear
+ones, those of joins, and those that ask for signs row by row.
 
 Numbers modulo 2^64 are a ring, and that is all that linear and bilinear increments need. Which
 rows are there is asked with a sign, which a sum that overflows changes; but the increment of

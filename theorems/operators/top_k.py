@@ -42,7 +42,7 @@ from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, if_then
 
-YES, NO = z3.BoolVal(True), z3.BoolVal(False)
+YES = z3.BoolVal(True)
 
 
 def smaller_of(one: Term, other: Term) -> Term:

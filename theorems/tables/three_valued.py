@@ -419,8 +419,8 @@ class Where:
 
 
 CONDITION = ("p BOOLEAN", "q BOOLEAN")
-WHERE_P, WHERE_NOT_P, WHERE_P_IS_NULL, WHERE_NOT_FALSE = (
-    Run(Filter(each), (CONDITION[0],)) for each in (P, ~P, P.is_null(), P.is_distinct_from(False))
+WHERE_P, WHERE_NOT_P, WHERE_NOT_FALSE = (
+    Run(Filter(each), (CONDITION[0],)) for each in (P, ~P, P.is_distinct_from(False))
 )
 WHERE_ONE, WHERE_OTHER, WHERE_EITHER = (
     Run(Filter(each), (", ".join(CONDITION),)) for each in (P, Q, P | Q)
