@@ -122,6 +122,12 @@ CAPABILITIES: Mapping[str, tuple[str, ...]] = {
     "per_group": (),
 }
 
+# What else a rewrite of the planner does, beside making one operator of several.
+REWRITES: Mapping[str, tuple[str, ...]] = {
+    "chain": ("logic_composition",),  # neighbouring stages become one row function
+    "fused_join": ("logic_composition",),
+}
+
 
 # ---------------------------------------------------------------- what there is
 
@@ -233,6 +239,9 @@ def faults_of_rewrites(kinds: Iterable[type[Operator]], proof_of: ProofOf) -> It
     """What the planner makes of several operators cites a theorem; what it can do is theirs."""
     for kind in kinds:
         yield from faults(kind.name, License((kind.theorem,), "planner_code"), proof_of)
+        for theorem in REWRITES.get(kind.name, ()):
+            if wrong := wrong_with(theorem, proof_of):
+                yield f"{kind.name}: {wrong}"
 
 
 def faults_of_increments(written: Iterable[str], proof_of: ProofOf) -> Iterator[str]:

@@ -123,6 +123,15 @@ def test_a_rewrite_without_a_theorem_is_found() -> None:
     found = list(faults_of_rewrites([Unproved], proof_of))
     assert found == ["unproved: 'missing' is in no chapter"]
 
+    def without_composition(name: str) -> Proof | None:
+        return None if name == "logic_composition" else GOOD
+
+    unlicensed = "'logic_composition' is in no chapter"
+    assert list(faults_of_rewrites(rewrites(), without_composition)) == [
+        f"chain: {unlicensed}",
+        f"fused_join: {unlicensed}",
+    ]
+
 
 def test_an_increment_without_a_license_and_a_license_without_an_increment_are_found() -> None:
     assert list(faults_of_increments(INCREMENTS, proof_of)) == []
