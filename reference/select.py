@@ -21,7 +21,7 @@ SQL's: source, unnest, where, group by, columns (window functions among them), d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeAlias
@@ -237,6 +237,18 @@ class Recursive:
 
 
 Statement: TypeAlias = Select | Compound | Recursive
+
+
+def fresh_name(stem: str, taken: Iterable[str]) -> str:
+    """The stem, with as many underscores as keep it apart from the names that are taken.
+
+    >>> fresh_name("_rank", ["k", "_RANK"])
+    '_rank_'
+    """
+    lower = {name.lower() for name in taken}
+    while stem.lower() in lower:
+        stem += "_"
+    return stem
 
 
 def columns_of(names: Sequence[str]) -> tuple[tuple[str, Expr], ...]:

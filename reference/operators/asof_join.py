@@ -26,7 +26,14 @@ from deltaproof.reference.operators.presence import (
 from deltaproof.reference.order import Order, order_key
 from deltaproof.reference.ordered import LAST, After, InOrder, Ordered
 from deltaproof.reference.scalar import col
-from deltaproof.reference.select import JoinOn, Relation, Select, WindowCall, columns_of
+from deltaproof.reference.select import (
+    JoinOn,
+    Relation,
+    Select,
+    WindowCall,
+    columns_of,
+    fresh_name,
+)
 from deltaproof.reference.store import Index, add_into
 from deltaproof.reference.types import ARRAY, BIGINT, Column, Row, Schema
 from deltaproof.reference.zset import Weight, ZSet, without_zeros
@@ -215,13 +222,6 @@ def place_function(schema: Schema, time: str) -> Callable[[Row], Place]:
         return None if value is None else order(value)
 
     return place
-
-
-def fresh_name(stem: str, taken: tuple[str, ...]) -> str:
-    """The stem, with as many underscores as keep it apart from the names that are there."""
-    while stem in {name.lower() for name in taken}:
-        stem += "_"
-    return stem
 
 
 class AsofJoinIncrement:

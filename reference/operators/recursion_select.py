@@ -28,6 +28,7 @@ from deltaproof.reference.select import (
     Relation,
     Select,
     columns_of,
+    fresh_name,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def recursive_select(recursion: Recursion, inputs: Sequence[Relation]) -> Recurs
     steps = [part for part in parts if reads_any(part, {name})]
     if not bases or len(steps) != 1:
         return None
-    own = Relation(fresh_name(name, inputs), relation.schema)
+    own = Relation(fresh_name(name, [each.name for each in inputs]), relation.schema)
     step = step_of(steps[0], {relation: own, **tables}, relation)
     if step is None or None in bases:
         return None
@@ -69,13 +70,6 @@ def parts_of_union(query: Query) -> Iterator[Query]:
                     yield from parts_of_union(each)
                 return
     yield query
-
-
-def fresh_name(name: str, inputs: Sequence[Relation]) -> str:
-    taken = {each.name.lower() for each in inputs}
-    while name.lower() in taken:
-        name += "_"
-    return name
 
 
 def step_of(query: Query, tables: Mapping[Query, Source], relation: Query) -> Select | None:

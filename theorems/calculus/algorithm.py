@@ -32,6 +32,7 @@ from deltaproof.theorems.calculus.streams import (
     differential_laws,
     differentiate_after_integrate,
     integrate_after_differentiate,
+    present,
 )
 from deltaproof.theorems.calculus.wiring import Causality, Circuits, Loops, T, circuits, constructor
 from deltaproof.theorems.kernel import (
@@ -347,11 +348,6 @@ JOIN = Run(Join((("k", "j"),)), ("k BIGINT", "j BIGINT"))
 DISTINCT = Run(Distinct(), ("k BIGINT",))
 NEGATE = Run(Negate(), ("k BIGINT",))
 ROW = 1  # the only row there is in the wrong variants: as if weights were tables
-
-
-def present(x: Term) -> Term:
-    """What distinct makes of a weight."""
-    return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
 
 
 def wire_as_strict() -> Counterexample:

@@ -39,6 +39,7 @@ from deltaproof.theorems.calculus.streams import (
     integral_laws,
     integrate_after_differentiate,
 )
+from deltaproof.theorems.calculus.streams import present as sign  # ours runs the reference
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -314,9 +315,6 @@ class Inputs:
 def product_of_differences() -> Counterexample:
     """Q(R, S)^Δ = Q(R^Δ, S^Δ): the node in the middle sees changes where it needs tables."""
     a, da, b, db = z3.Ints("a da b db")
-
-    def sign(x: Term) -> Term:
-        return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
 
     def replay(a: int, da: int, b: int, db: int) -> tuple[int, int]:
         change = joined(present(a + da), present(b + db)) - joined(present(a), present(b))

@@ -27,6 +27,7 @@ from deltaproof.theorems.calculus.streams import (
     Streams,
     additive,
     affine_as_linear,
+    any_product,
     any_streams,
     bilinear_increment,
     delay_laws,
@@ -34,6 +35,7 @@ from deltaproof.theorems.calculus.streams import (
     differentiate_after_integrate,
     group_of_streams,
     integrate_after_differentiate,
+    present,
     product_without_the_delays,
     product_without_the_product_of_deltas,
     zero_of_additive,
@@ -352,9 +354,6 @@ def linear_after_distinct() -> Counterexample:
     """A filter of distinct rows as its own increment: only linear operators fuse."""
     a, d = z3.Ints("a d")
 
-    def present(x: Term) -> Term:
-        return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
-
     claim = present(a + d) - present(a) == present(d)
 
     def replay(a: int, d: int) -> tuple[ZSet, ZSet]:
@@ -382,9 +381,6 @@ def join_after_distinct() -> Counterexample:
     """distinct fused into a join: its product of deltas is not the delta of the product."""
     a, b, db = z3.Ints("a b db")
 
-    def present(x: Term) -> Term:
-        return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
-
     claim = a * present(b + db) - a * present(b) == a * present(db)
 
     def replay(a: int, b: int, db: int) -> tuple[ZSet, ZSet]:
@@ -407,22 +403,17 @@ def join_after_linear() -> Thm:
     f = fresh_symbol("f", a.group.sort, c.group.sort)
     g = fresh_symbol("g", b.group.sort, d.group.sort)
     h = fresh_symbol("h", e.group.sort, w.group.sort)
-    q = fresh_symbol("Q", c.group.sort, d.group.sort, e.group.sort)
+    q, bilinear = any_product("Q", c.group, d.group, e.group)
     x, y = z3.Consts("x y", a.group.sort)
     v, u = z3.Consts("v u", b.group.sort)
-    p, r = z3.Consts("p r", c.group.sort)
-    s, t = z3.Consts("s t", d.group.sort)
     add = {
         each: streams.group.add for each, streams in zip("abcdew", (a, b, c, d, e, w), strict=True)
     }
-    left = z3.ForAll([p, r, s], q(add["c"](p, r), s) == add["e"](q(p, s), q(r, s)))
-    right = z3.ForAll([p, s, t], q(p, add["d"](s, t)) == add["e"](q(p, s), q(p, t)))
     known = [
         axiom("f is linear", additive(a.group, c.group, f)),
         axiom("g is linear", additive(b.group, d.group, g)),
         axiom("h is linear", additive(e.group, w.group, h)),
-        axiom("Q is linear on the left", left),
-        axiom("Q is linear on the right", right),
+        *bilinear,
     ]
     sorts, target = [a.group.sort, b.group.sort], w.group.sort
     fused = define("h(Q(f, g))", sorts, target, lambda one, other: h(q(f(one), g(other))))

@@ -41,6 +41,7 @@ from deltaproof.theorems.calculus.streams import (
     any_streams,
     delay_laws,
     group_of_streams,
+    present,
     zero_of_additive,
 )
 from deltaproof.theorems.kernel import (
@@ -69,11 +70,6 @@ ONCE = Run(Distinct(), ("k BIGINT",))
 PAIRED = Run(Join(()), ("k BIGINT", "j BIGINT"))
 ONCE_PAIRED = Run(Distinct(), ("k BIGINT, j BIGINT",))
 ADDED = Run(UnionAll(), ("k BIGINT", "k BIGINT"))
-
-
-def present(weight: Term) -> Term:
-    """1 for a positive weight, 0 for every other."""
-    return z3.If(weight > 0, z3.IntVal(1), z3.IntVal(0))
 
 
 # ---------------------------------------------------------------- what follows from additivity

@@ -446,6 +446,29 @@ def bilinear_increment(
     return gen(target.equal(label, target.D(lifted(a, b)), terms, facts), da, db)
 
 
+def any_product(
+    name: str, left: Group, right: Group, target: Group
+) -> tuple[Callable[[Term, Term], Term], tuple[Thm, Thm]]:
+    """A function of which nothing is known but that it is bilinear, as `bilinear_increment` has it.
+
+    The axioms: ∀ x y v. Q(x + y, v) = Q(x, v) + Q(y, v), ∀ x v w. Q(x, v + w) = Q(x, v) + Q(x, w).
+    """
+    q = fresh_symbol(name, left.sort, right.sort, target.sort)
+    x, y = z3.Consts("x y", left.sort)
+    v, w = z3.Consts("v w", right.sort)
+    on_the_left = z3.ForAll([x, y, v], q(left.add(x, y), v) == target.add(q(x, v), q(y, v)))
+    on_the_right = z3.ForAll([x, v, w], q(x, right.add(v, w)) == target.add(q(x, v), q(x, w)))
+    return q, (
+        axiom(f"{name} is linear on the left", on_the_left),
+        axiom(f"{name} is linear on the right", on_the_right),
+    )
+
+
+def present(weight: Term) -> Term:
+    """1 where the weight is positive, 0 elsewhere: what distinct makes of it."""
+    return z3.If(weight > 0, z3.IntVal(1), z3.IntVal(0))
+
+
 def additive(source: Group, target: Group, query: Callable[[Term], Term]) -> Formula:
     """∀ x y. f(x + y) = f(x) + f(y)."""
     x, y = z3.Consts("x y", source.sort)
@@ -526,16 +549,7 @@ def product_without_the_product_of_deltas() -> Counterexample:
 def lifted_bilinear_increment() -> Thm:
     """The increment of a bilinear query, in the three terms that the code computes."""
     left, right, target = any_streams("A"), any_streams("B"), any_streams("C")
-    a, b, c = left.group, right.group, target.group
-    q = fresh_symbol("Q", a.sort, b.sort, c.sort)
-    x, y = z3.Consts("x y", a.sort)
-    v, w = z3.Consts("v w", b.sort)
-    on_the_left = z3.ForAll([x, y, v], q(a.add(x, y), v) == c.add(q(x, v), q(y, v)))
-    on_the_right = z3.ForAll([x, v, w], q(x, b.add(v, w)) == c.add(q(x, v), q(x, w)))
-    linear = (
-        axiom("Q is linear on the left", on_the_left),
-        axiom("Q is linear on the right", on_the_right),
-    )
+    q, linear = any_product("Q", left.group, right.group, target.group)
     return bilinear_increment("Q", (left, right), target, q, linear)
 
 
@@ -645,10 +659,7 @@ def increment_from_before_the_first_tick() -> Counterexample:
 def increment_from_the_delta_alone() -> Counterexample:
     a, d = z3.Ints("a d")
 
-    def sign(x: Term) -> Term:
-        return z3.If(x > 0, z3.IntVal(1), z3.IntVal(0))
-
-    claim = sign(a + d) - sign(a) == sign(d)
+    claim = present(a + d) - present(a) == present(d)
 
     def replay(a: int, d: int) -> tuple[ZSet, ZSet]:
         return ONCE.change([row(a, 7)], [row(d, 7)]), ONCE.over(row(d, 7))

@@ -34,7 +34,6 @@ from deltaproof.theorems.execution.symbolic import (
     Deltas,
     Steps,
     Subject,
-    entries,
     outputs,
     replayed,
 )
@@ -45,6 +44,7 @@ from deltaproof.theorems.kernel import (
     ProofError,
     Query,
     Thm,
+    one_line,
     prove,
     queries,
     small_values,
@@ -442,7 +442,7 @@ def prove_each(subject: Subject, low: int, high: int) -> Enumerated:
     remembered = replace(subject, meaning=Remembered(subject.meaning))
     for before in product_of(deltas, repeat=subject.ticks - 1):
         if ticks := first_wrong(remembered, before, deltas):
-            shown = ", ".join(entries(delta) for tick in ticks for delta in tick)
+            shown = ", ".join(one_line(delta) for tick in ticks for delta in tick)
             raise ProofError(f"{subject.name}: wrong at tick {len(ticks)} for the deltas {shown}")
     runs = len(deltas) ** subject.ticks
     name = f"{subject.name}: right for {runs} combinations of weights"

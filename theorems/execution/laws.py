@@ -15,8 +15,16 @@ import z3
 
 from deltaproof.properties.laws import CATALOGUE, Equation, Law
 from deltaproof.reference.zset import Weight, ZSet
-from deltaproof.theorems.execution.symbolic import Cell, MergedWeight, entries, term_of
-from deltaproof.theorems.kernel import Counterexample, ProofError, Thm, both, prove, refute
+from deltaproof.theorems.execution.symbolic import Cell, MergedWeight, term_of
+from deltaproof.theorems.kernel import (
+    Counterexample,
+    ProofError,
+    Thm,
+    both,
+    one_line,
+    prove,
+    refute,
+)
 from deltaproof.theorems.registry import theorem
 
 TICKS = 3
@@ -96,7 +104,7 @@ def refute_law(law: Law) -> Counterexample:
         for left, right in pairs(law.equation(*arguments(law, 0, values.__getitem__))):
             if left != right:
                 shown = tuple((name, value) for name, value in found.values if value)
-                replay = f"left is {entries(left)}, right is {entries(right)}"
+                replay = f"left is {one_line(left)}, right is {one_line(right)}"
                 return replace(found, values=shown, replay=replay)
     raise ProofError(f"{law.name}: expected a counterexample, the law holds")
 

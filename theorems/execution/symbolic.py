@@ -37,6 +37,7 @@ from deltaproof.theorems.kernel import (
     Term,
     Thm,
     both,
+    one_line,
     prove,
     refute,
 )
@@ -354,19 +355,9 @@ def replayed(found: Counterexample, subject: Subject, wrong: Callable[[], Steps]
     for number, (output, expected) in enumerate(outputs(subject, wrong(), ticks)):
         if output - expected:
             shown = tuple((name, value) for name, value in found.values if value)
-            replay = f"tick {number + 1} puts out {entries(output)}, expected {entries(expected)}"
+            replay = f"tick {number + 1} puts out {one_line(output)}, expected {one_line(expected)}"
             return replace(found, values=shown or (("every weight", 0),), replay=replay)
     raise ProofError(f"{found.name}: the integers {values} do not show the error")
-
-
-def entries(zset: ZSet) -> str:
-    """The entries on one line, in an order that depends on nothing else.
-
-    >>> entries(ZSet({("b",): -1, ("a",): 2}))
-    "{('a',): +2, ('b',): -1}"
-    """
-    shown = [f"{row}: {weight:+d}" for row, weight in zset.sorted_items() if weight]
-    return "{" + ", ".join(shown) + "}"
 
 
 # ---------------------------------------------------------------- wrong increments

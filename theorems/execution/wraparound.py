@@ -25,11 +25,10 @@ from deltaproof.theorems.execution.symbolic import (
     Steps,
     Subject,
     cells,
-    entries,
     outputs,
     prove_code,
 )
-from deltaproof.theorems.kernel import Counterexample, ProofError, Thm, both, refute
+from deltaproof.theorems.kernel import Counterexample, ProofError, Thm, both, one_line, refute
 from deltaproof.theorems.operators.delay import delay_subject
 from deltaproof.theorems.operators.differentiate import differentiate_subject
 from deltaproof.theorems.operators.distinct import distinct_subject
@@ -109,7 +108,7 @@ def replayed_wrapped(
     for number, (output, expected) in enumerate(outputs(subject, wrong(), ticks)):
         if output - expected:
             shown = tuple((name, int(value)) for name, value in values.items() if value)
-            replay = f"tick {number + 1} puts out {entries(output)}, expected {entries(expected)}"
+            replay = f"tick {number + 1} puts out {one_line(output)}, expected {one_line(expected)}"
             return replace(found, values=shown, replay=replay)
     raise ProofError(f"{found.name}: the weights {values} do not show the error")
 

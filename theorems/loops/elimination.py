@@ -38,6 +38,7 @@ from deltaproof.theorems.calculus.streams import (
     differentiate_after_integrate,
     group_of_streams,
     integral_laws,
+    present,
 )
 from deltaproof.theorems.kernel import (
     Case,
@@ -59,7 +60,6 @@ from deltaproof.theorems.kernel import (
     refute,
     unfold,
 )
-from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.zsets import if_then

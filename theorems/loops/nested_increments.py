@@ -22,6 +22,7 @@ from deltaproof.theorems.calculus.multilinear import Bilinear, integral_unrolled
 from deltaproof.theorems.calculus.streams import (
     TICK,
     Streams,
+    any_product,
     any_streams,
     bilinear_increment,
     delay_laws,
@@ -35,10 +36,8 @@ from deltaproof.theorems.kernel import (
     Counterexample,
     Term,
     Thm,
-    axiom,
     both,
     certificate,
-    fresh_symbol,
     gen,
     inst,
     parts,
@@ -312,16 +311,7 @@ def joined_at(left: Sequence[int], right: Sequence[int]) -> int:
 def doubly_incremental_join() -> Thm:
     """For any bilinear Q of any groups: the increment by ticks of the increment by iterations."""
     left, right, target = any_streams("A"), any_streams("B"), any_streams("C")
-    a, b, c = left.group, right.group, target.group
-    q = fresh_symbol("Q", a.sort, b.sort, c.sort)
-    x, y = z3.Consts("x y", a.sort)
-    v, w = z3.Consts("v w", b.sort)
-    on_the_left = z3.ForAll([x, y, v], q(a.add(x, y), v) == c.add(q(x, v), q(y, v)))
-    on_the_right = z3.ForAll([x, v, w], q(x, b.add(v, w)) == c.add(q(x, v), q(x, w)))
-    linear = (
-        axiom("Q is linear on the left", on_the_left),
-        axiom("Q is linear on the right", on_the_right),
-    )
+    q, linear = any_product("Q", left.group, right.group, target.group)
     return DoublyIncremental(lifted_product("Q", (left, right), target, q, linear)).theorem()
 
 

@@ -16,10 +16,10 @@ import z3
 
 from deltaproof.reference.stream import differentiate
 from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.calculus.streams import present
 from deltaproof.theorems.execution.symbolic import CircuitSteps
 from deltaproof.theorems.kernel import Counterexample, Formula, Term, Thm, both, prove, refute
 from deltaproof.theorems.loops.iteration import paths
-from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.tables.zsets import ZERO, if_then
 

@@ -23,6 +23,7 @@ from deltaproof.reference.zset import ZSet
 from deltaproof.theorems.calculus.streams import (
     general_increment_of,
     integrate_after_differentiate,
+    present,
     step_increment,
 )
 from deltaproof.theorems.kernel import (
@@ -202,15 +203,11 @@ def any_grouping() -> Grouping:
     return Grouping(any_zsets("A"))
 
 
-def sign(weight: Term) -> Term:
-    return z3.If(weight > 0, ONE, ZERO)
-
-
 def group_that_never_comes_back() -> Counterexample:
     """A group that was emptied and touched again emits no new row: a tombstone."""
     before, delta = z3.Ints("before delta")
-    emitted = z3.If(before > 0, sign(before + delta) - sign(before), ZERO)
-    claim = emitted == sign(before + delta) - sign(before)
+    emitted = z3.If(before > 0, present(before + delta) - present(before), ZERO)
+    claim = emitted == present(before + delta) - present(before)
 
     def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
         table, d = row(before, 7), row(delta, 7)
@@ -236,7 +233,7 @@ def old_row_not_retracted() -> Counterexample:
 def group_read_off_its_delta() -> Counterexample:
     """f of the group's delta instead of f of the group."""
     before, delta = z3.Ints("before delta")
-    claim = sign(delta) == sign(before + delta)
+    claim = present(delta) == present(before + delta)
 
     def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
         return GROUPS.over(row(delta, 7)), GROUPS.over(row(before + delta, 7))

@@ -16,7 +16,7 @@ from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.grouping_sets import GroupingSets
 from deltaproof.reference.select import AggregateCall
 from deltaproof.theorems.calculus.linear import any_lifted, change_of_sum
-from deltaproof.theorems.calculus.streams import any_streams
+from deltaproof.theorems.calculus.streams import any_streams, present
 from deltaproof.theorems.kernel import (
     Case,
     Counterexample,
@@ -34,7 +34,7 @@ from deltaproof.theorems.kernel import (
     recursive,
     refute,
 )
-from deltaproof.theorems.operators.aggregate import ONE, any_grouping, sign
+from deltaproof.theorems.operators.aggregate import ONE, any_grouping
 from deltaproof.theorems.operators.aggregate_sums import (
     COUNT_DISTINCT,
     ROWS,
@@ -232,7 +232,7 @@ def variance_from_sums() -> Thm:
 def distinct_count_of_the_delta() -> Counterexample:
     """The number of different values in the delta is added, also of those that were there."""
     before, delta = z3.Ints("weight_of_value delta_of_value")
-    claim = sign(before) + sign(delta) == sign(before + delta)
+    claim = present(before) + present(delta) == present(before + delta)
     given = [before >= 0, delta >= 0]
 
     def replay(before: int, delta: int) -> tuple[int, int]:
@@ -246,7 +246,7 @@ def distinct_count_of_the_delta() -> Counterexample:
 
 def value_gone_with_one_of_its_rows() -> Counterexample:
     before = z3.Int("weight_of_value")
-    claim = sign(before - 1) == sign(before) - 1
+    claim = present(before - 1) == present(before) - 1
 
     def replay(before: int) -> tuple[int, int]:
         then, now = (value_of(COUNT_DISTINCT, row(n, 7)) for n in (before, before - 1))

@@ -24,7 +24,7 @@ from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.scalar import col
 from deltaproof.reference.select import AggregateCall
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.calculus.streams import linear_increment
+from deltaproof.theorems.calculus.streams import linear_increment, present
 from deltaproof.theorems.kernel import (
     Counterexample,
     Term,
@@ -38,7 +38,7 @@ from deltaproof.theorems.kernel import (
     prove_for_all,
     refute,
 )
-from deltaproof.theorems.operators.aggregate import ONE, Grouping, any_grouping, sign
+from deltaproof.theorems.operators.aggregate import ONE, Grouping, any_grouping
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.sums import linear_maps
@@ -205,7 +205,7 @@ def count_of_null_rows() -> Counterexample:
 def count_of_distinct_rows() -> Counterexample:
     """Duplicates counted once: the weight is forgotten."""
     a, d = z3.Ints("a d")
-    claim = sign(a + d) == sign(a) + sign(d)
+    claim = present(a + d) == present(a) + present(d)
 
     def replay(a: int, d: int) -> tuple[int, int]:
         one, other, whole = (value_of(COUNT_DISTINCT, row(each, 7)) for each in (a, d, a + d))

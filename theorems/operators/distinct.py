@@ -9,7 +9,7 @@ import z3
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.zset import ZSet, positive
-from deltaproof.theorems.calculus.streams import step_increment
+from deltaproof.theorems.calculus.streams import present, step_increment
 from deltaproof.theorems.execution.forking import prove_paths
 from deltaproof.theorems.execution.symbolic import (
     Stateless,
@@ -38,11 +38,6 @@ ONE = z3.IntVal(1)
 ONCE = Run(Distinct(), ("k BIGINT",))
 ALL_BUT = Run(SetOperation("except"), ("k BIGINT", "k BIGINT"))
 IN_BOTH = Run(SetOperation("intersect"), ("k BIGINT", "k BIGINT"))
-
-
-def present(weight: Term) -> Term:
-    """1 where the weight is positive, 0 elsewhere."""
-    return if_then(weight > 0, ONE)
 
 
 def crossing(before: Term, change: Term) -> Term:

@@ -26,6 +26,7 @@ from deltaproof.theorems.calculus.streams import (
     after,
     any_streams,
     integrate_after_differentiate,
+    present,
 )
 from deltaproof.theorems.execution.forking import Enumerated, enumerated, prove_each, refute_each
 from deltaproof.theorems.execution.symbolic import CircuitSteps, Subject, subject_of_root
@@ -50,7 +51,6 @@ from deltaproof.theorems.kernel import (
     refute,
 )
 from deltaproof.theorems.loops.nested import passes_difference, two_times
-from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.operators.semi_join import anti, semi
 from deltaproof.theorems.operators.set_operation import except_, intersect, intersect_all, union
 from deltaproof.theorems.registry import theorem

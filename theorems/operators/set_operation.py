@@ -15,7 +15,7 @@ import z3
 
 from deltaproof.reference.operators.set_operation import KINDS, SetOperation
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.calculus.streams import steps_increment
+from deltaproof.theorems.calculus.streams import present, steps_increment
 from deltaproof.theorems.execution.forking import prove_paths
 from deltaproof.theorems.execution.symbolic import (
     OneSided,
@@ -38,7 +38,7 @@ from deltaproof.theorems.kernel import (
     prove_for_all,
     refute,
 )
-from deltaproof.theorems.operators.distinct import ONCE, ONE, present
+from deltaproof.theorems.operators.distinct import ONCE, ONE
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.zsets import INT, ZERO, ZSets, any_zsets, if_then, streams_of

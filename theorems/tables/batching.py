@@ -13,7 +13,12 @@ import z3
 
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.calculus.streams import TICK, any_streams, integrate_after_differentiate
+from deltaproof.theorems.calculus.streams import (
+    TICK,
+    any_streams,
+    integrate_after_differentiate,
+    present,
+)
 from deltaproof.theorems.kernel import (
     Counterexample,
     Formula,
@@ -31,7 +36,6 @@ from deltaproof.theorems.kernel import (
     refute,
     unfold,
 )
-from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.sums import linear_maps

@@ -21,7 +21,7 @@ from deltaproof.reference.operators.rank import Rank
 from deltaproof.reference.order import Order
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.calculus.streams import steps_increment
+from deltaproof.theorems.calculus.streams import present, steps_increment
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -40,7 +40,7 @@ from deltaproof.theorems.kernel import (
     recursive,
     refute,
 )
-from deltaproof.theorems.operators.aggregate import GROUPS, group_read_off_its_delta, sign
+from deltaproof.theorems.operators.aggregate import GROUPS, group_read_off_its_delta
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.zsets import ZSets, any_zsets, if_then, streams_of
@@ -295,7 +295,7 @@ def group_left_by_a_moved_row() -> Counterexample:
     """An update of the key touches the new group only: the old one keeps the row."""
     before, delta = z3.Ints("rows_of_the_old_group delta_of_the_old_group")
     given = [before > 0, delta < 0]
-    claim = sign(before + delta) == sign(before)
+    claim = present(before + delta) == present(before)
 
     def replay(before: int, delta: int) -> tuple[ZSet, ZSet]:
         return GROUPS.over(row(before + delta, 7)), GROUPS.over(row(before, 7))

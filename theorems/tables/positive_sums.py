@@ -21,6 +21,7 @@ from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.scalar import col
 from deltaproof.reference.zset import ZSet
+from deltaproof.theorems.calculus.streams import present
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -36,7 +37,7 @@ from deltaproof.theorems.kernel import (
     prove_for_all,
     refute,
 )
-from deltaproof.theorems.operators.distinct import ONE, distinct_of, present
+from deltaproof.theorems.operators.distinct import ONE, distinct_of
 from deltaproof.theorems.registry import theorem
 from deltaproof.theorems.replays import Run, row
 from deltaproof.theorems.tables.sums import LinearMaps, linear_maps

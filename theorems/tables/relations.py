@@ -26,7 +26,7 @@ from deltaproof.reference.operators.union_all import UnionAll
 from deltaproof.reference.scalar import col
 from deltaproof.reference.stream import differentiate, integrate
 from deltaproof.reference.zset import ZSet
-from deltaproof.theorems.calculus.streams import TICK, after, bilinear_increment
+from deltaproof.theorems.calculus.streams import TICK, after, bilinear_increment, present
 from deltaproof.theorems.kernel import (
     Counterexample,
     Definition,
@@ -51,7 +51,6 @@ from deltaproof.theorems.operators.distinct import (
     distinct_increment,
     distinct_of,
     idempotence,
-    present,
 )
 from deltaproof.theorems.operators.join import any_join, product
 from deltaproof.theorems.registry import theorem

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import z3
 
+from deltaproof.theorems.calculus.streams import present
 from deltaproof.theorems.kernel import ProofError, inst, prove
-from deltaproof.theorems.operators.distinct import present
 from deltaproof.theorems.tables.sums import linear_maps
 from deltaproof.theorems.tables.zsets import any_zsets
 
