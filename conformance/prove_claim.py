@@ -13,17 +13,11 @@ A function is named `package.module:function` or `path/to/file.py:function`.
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from deltaproof.conformance.target import Modules, callable_named
 from deltaproof.reference.errors import BackendMissing, UsageError
 
 if TYPE_CHECKING:
@@ -63,10 +57,12 @@ def run(target: str, options: Options) -> Verdict:
             raise
         needed = "proofs need z3-solver: pip install 'deltaproof[theorems]'"
         raise BackendMissing(needed) from None
-    modules: dict[str, ModuleType] = {}
-    function = found(target, modules)
+    modules: Modules = {}
+    function = callable_named(target, modules)
     others = {
-        word: found(name, modules) for word, name in vars(options).items() if isinstance(name, str)
+        word: callable_named(name, modules)
+        for word, name in vars(options).items()
+        if isinstance(name, str)
     }
     proofs: Mapping[str, Callable[[], Verdict]] = {
         "linear": lambda: verify.prove_linear(function, others.get("given")),
@@ -103,73 +99,3 @@ def claim_of(options: Options) -> str:
 
 def word(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def found(target: str, modules: dict[str, ModuleType]) -> Callable[..., Any]:
-    """The function of this name; a module that was loaded for another name is not loaded again."""
-    place, _, name = target.rpartition(":")
-    if not (place and name):
-        example = "package.module:function or path/to/file.py:function"
-        raise UsageError(f"{target!r} names no function: expected {example}")
-    if place not in modules:
-        modules[place] = file_module(place) if place.endswith(".py") else named_module(place)
-    value: Any = modules[place]
-    for part in name.split("."):
-        if not hasattr(value, part):
-            raise UsageError(f"there is no {name} in {place}{suggestion(part, value)}")
-        value = getattr(value, part)
-    if not callable(value):
-        raise UsageError(f"{target} is no function, but {type(value).__name__} {value!r}")
-    function: Callable[..., Any] = value
-    return function
-
-
-def suggestion(name: str, module: object) -> str:
-    names = [each for each, value in vars(module).items() if callable(value)]
-    near = difflib.get_close_matches(name, names)
-    return f": did you mean {' or '.join(near)}?" if near else ""
-
-
-def named_module(name: str) -> ModuleType:
-    """The module of this name, looked for in the working directory too."""
-    if not {"", str(Path.cwd())} & set(sys.path):
-        sys.path.append(str(Path.cwd()))
-    return loaded(name, lambda: importlib.import_module(name))
-
-
-def file_module(name: str) -> ModuleType:
-    """The file as a module of its own name, which finds the files beside it."""
-    path = Path(name).resolve()
-    if not path.is_file():
-        raise UsageError(f"there is no file {name}")
-    spec = importlib.util.spec_from_file_location(f"deltaproof_of_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{name} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
-    execute = spec.loader.exec_module
-
-    def ready() -> ModuleType:
-        execute(module)
-        return module
-
-    return loaded(name, ready)
-
-
-def loaded(name: str, load: Callable[[], ModuleType]) -> ModuleType:
-    """What was loaded. Whatever the module raises is a wrong argument, not our failure.
-
-    What it prints goes to standard error: standard output is for the verdict, maybe as JSON.
-    """
-    try:
-        with redirect_stdout(sys.stderr):
-            return load()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # also what no `except Exception` catches
-        why = f"{type(error).__name__}: {error}"
-        inside = "attempted relative import" in why and name.endswith(".py")
-        hint = " (name the module, not its file: package.module:function)" if inside else ""
-        raise UsageError(f"cannot import {name}: {why}{hint}") from error

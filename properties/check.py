@@ -3,10 +3,10 @@
     check_law(law, kind)   one law, on random operators of a kind, or on one `Subject`
     check_laws(thing)      every law of an operator, of a kind of operator, or of a function
 
-    >>> from deltaproof.properties.laws import distinct_idempotent
+    >>> from deltaproof.properties.laws.claims import operator_idempotent
     >>> from deltaproof.reference.operators.distinct import Distinct
-    >>> print(check_law(distinct_idempotent, Distinct, examples=50))
-    distinct_idempotent holds for distinct in 50 cases
+    >>> print(check_law(operator_idempotent, Distinct, examples=50))
+    operator_idempotent holds for distinct in 50 cases
 
 A verdict says how many cases were tried and how many of them said anything: an equation
 between two empty Z-sets was not tested, it was only not refuted.
@@ -14,52 +14,29 @@ between two empty Z-sets was not tested, it was only not refuted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from textwrap import indent
-from typing import Any, TypeAlias
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, reject, settings
-from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
-from hypothesis.strategies import DrawFn, SearchStrategy
 
+from deltaproof.properties.draw import About, Inputs, cases
 from deltaproof.properties.law import (
-    Bags,
     Equation,
-    Factor,
     Law,
-    Left,
-    LeftStream,
-    Right,
-    RightStream,
-    Size,
     Stream,
-    Streams,
     Subject,
-    Tick,
-    Ticks,
-    ZSets,
     subject_of,
 )
 from deltaproof.properties.laws import laws_of
-from deltaproof.properties.strategies import (
-    TICKS,
-    as_bag,
-    delta_streams,
-    queries,
-    schemas,
-    subjects,
-)
+from deltaproof.properties.show import shown
 from deltaproof.reference.errors import DeltaproofError, EvaluationError, UsageError
 from deltaproof.reference.operator import Meaning, Operator, Shape, increment_of_shape
-from deltaproof.reference.query import Query, Table, apply
-from deltaproof.reference.show import value_text
-from deltaproof.reference.types import Row, Schema
+from deltaproof.reference.query import Query
+from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
-
-About: TypeAlias = type[Operator] | Subject | None  # what a law is checked of, if of anything
-Inputs: TypeAlias = tuple[tuple[str, Any], ...]  # the arguments of an equation, by name
 
 
 @dataclass(frozen=True)
@@ -72,7 +49,8 @@ class Counterexample:
 
     def __str__(self) -> str:
         law = self.law
-        provided = f", when {law.provided.text}" if law.provided else ""
+        premises = " and ".join(each.text for each in law.premises)
+        provided = f", when {premises}" if premises else ""
         return "\n".join(
             [
                 f"{law.name} does not hold{self._about()}",
@@ -187,7 +165,7 @@ def check_law(law: Law, about: About = None, examples: int = 100) -> Verdict:
     about one `Subject`, or about random operators of a kind. Cases in which an expression has
     no value are not counted. The same arguments always give the same verdict.
 
-    >>> from deltaproof.properties.laws import operator_additive
+    >>> from deltaproof.properties.laws.shapes import operator_additive
     >>> from deltaproof.reference.operators.distinct import Distinct
     >>> k = Schema.parse("k BIGINT NOT NULL")
     >>> claimed = subject_of_function(Distinct().meaning(k), Shape.LINEAR, k)
@@ -197,7 +175,7 @@ def check_law(law: Law, about: About = None, examples: int = 100) -> Verdict:
         Q(a) + Q(b) = {(0): +2}
       with a = {(0): +1}
            b = {(0): +1}
-      the law: Q(a + b) = Q(a) + Q(b), when Q has a meaning at each tick alone
+      the law: Q(a + b) = Q(a) + Q(b), when Q has a meaning at each tick alone and Q(0) = 0
       why it matters: From it follows Q^D = Q: a change alone is enough to know the output's change.
       source: DBSP (VLDB 2023) definition 2.12; Lean: linear
     """
@@ -301,7 +279,7 @@ def check_laws(
     ['operator_zero_preserving', 'operator_time_invariant']
     """
     subject = subject_from(about, inputs, shape)
-    return Report(tuple(check_law(each, subject, examples) for each in laws_about(subject)))
+    return Report(tuple(check_law(each, subject, examples) for each in laws_of(subject)))
 
 
 def subject_from(
@@ -334,127 +312,6 @@ def subject_of_function(
         increment=lambda: increment_of_shape(shape, meaning, inputs),
         stream=stream,
     )
-
-
-def laws_about(about: type[Operator] | Subject) -> tuple[Law, ...]:
-    """The laws of a kind; those of a subject only where it meets their premise."""
-    laws = laws_of(about)
-    if isinstance(about, Subject):
-        return tuple(law for law in laws if law.provided is None or law.provided.holds(about))
-    return laws
-
-
-# ── Drawing what the parameters of a law ask for ────────────────────────────────────────────
-
-
-@st.composite
-def cases(draw: DrawFn, law: Law, about: About) -> Inputs:
-    """A value for each parameter of the law's equation."""
-    names, kinds = zip(*law.parameters, strict=True)
-    given: list[Any] = []
-    if kinds[0] is Subject:
-        subject = draw(subjects_about(law, about))
-        given, tables = [subject], {str(n): schema for n, schema in enumerate(subject.schemas)}
-    elif kinds[0] is Query:
-        query = draw(queries_about(about))
-        given, tables = [query], query.tables()
-    else:
-        tables = {"rows": draw(schemas())}
-    given += draw_inputs(draw, tables, kinds[len(given) :])
-    return tuple(zip(names, given, strict=True))
-
-
-def subjects_about(law: Law, about: About) -> SearchStrategy[Subject]:
-    """The subject, or random ones of the kind that meet the law's premise."""
-    if isinstance(about, Subject):
-        return st.just(about)
-    if about is None:
-        raise UsageError(f"{law.name} is a law of operators: say which, check_law(law, Filter)")
-    drawn = subjects(about)
-    return drawn.filter(law.provided.holds) if law.provided else drawn
-
-
-def queries_about(about: About) -> SearchStrategy[Query]:
-    """Random queries; with the subject, or an operator of the kind, at the top."""
-    if not isinstance(about, Subject):
-        return queries(depth=2, root=about)
-    if about.operator is None:
-        raise UsageError(f"{about} is no operator, and cannot be in a query")
-    over = [Table(f"t{n}", schema) for n, schema in enumerate(about.schemas)]
-    return st.just(apply(about.operator, *over))
-
-
-PARTS: Mapping[Any, tuple[int, Callable[[Streams], Any]]] = {
-    ZSet: (1, lambda part: part[0][0]),
-    ZSets: (1, lambda part: tuple(stream[0] for stream in part)),
-    Left: (1, lambda part: part[0][0]),
-    Right: (1, lambda part: part[1][0]),
-    LeftStream: (TICKS, lambda part: part[0]),
-    RightStream: (TICKS, lambda part: part[1]),
-    Bags: (1, lambda part: tuple(as_bag(stream[0]) for stream in part)),
-    Stream: (TICKS, lambda part: part[0]),
-    Streams: (TICKS, lambda part: part),
-    Ticks: (TICKS, lambda part: part),
-}
-NUMBERS: Mapping[Any, SearchStrategy[Any]] = {
-    Tick: st.integers(0, TICKS - 1),
-    Factor: st.sampled_from((2, -1, 0, 3, -2)),
-    Size: st.sampled_from((2, 1, 3)),
-}
-
-
-def draw_inputs(draw: DrawFn, tables: Mapping[str, Schema], kinds: Sequence[Any]) -> list[Any]:
-    """A value of each kind; all Z-sets are parts of one history, so that they share rows."""
-    ticks = sum(PARTS[kind][0] for kind in kinds if kind in PARTS)
-    history = draw(delta_streams(*tables.values(), ticks=ticks)) if ticks else ()
-    given: list[Any] = []
-    start = 0
-    for kind in kinds:
-        if kind in PARTS:
-            length, taken = PARTS[kind]
-            part = tuple(stream[start : start + length] for stream in history)
-            given.append(by_tick(tables, part) if kind == Ticks else taken(part))
-            start += length
-        else:
-            given.append(draw(NUMBERS[kind]))
-    return given
-
-
-def by_tick(tables: Mapping[str, Schema], streams: Streams) -> Ticks:
-    """The streams of the tables as a circuit takes them: a delta per table, tick by tick."""
-    return [dict(zip(tables, deltas, strict=True)) for deltas in zip(*streams, strict=True)]
-
-
-# ── Showing ─────────────────────────────────────────────────────────────────────────────────
-
-
-def shown(value: Any) -> str:
-    """A value on one line, the empty Z-set as 0; a query as its tree.
-
-    >>> shown([ZSet({("a", None): 2}), ZSet()])
-    "[{('a', NULL): +2}, 0]"
-    """
-    match value:
-        case ZSet():
-            entries = (f"{row_text(row)}: {weight:+d}" for row, weight in value.sorted_items())
-            return f"{{{', '.join(entries)}}}" if value else "0"
-        case (only,) if isinstance(value, tuple):
-            return shown(only)
-        case tuple():
-            return f"({', '.join(map(shown, value))})"
-        case list():
-            return f"[{', '.join(map(shown, value))}]"
-        case dict():
-            changes = [f"{name}: {shown(delta)}" for name, delta in value.items() if delta]
-            return ", ".join(changes) or "0"
-        case _:
-            return str(value)
-
-
-def row_text(row: Row) -> str:
-    """A row as SQL writes it."""
-    values = (repr(value) if isinstance(value, str) else value_text(value) for value in row)
-    return f"({', '.join(values)})"
 
 
 def about_text(about: About) -> str:

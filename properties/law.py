@@ -2,6 +2,7 @@
 
     Equation   two sides
     Law        a name, a statement, why it matters, and the function from inputs to an `Equation`
+    Group      laws that stand or fall together, and the groups whose laws they inherit
     Subject    what the laws of operators speak of: an operator at the schemas of its inputs
 
 The types of a law's parameters say what it wants: one Z-set, one Z-set per input of the
@@ -11,7 +12,8 @@ whoever runs the law: `check` with Hypothesis, theorems with z3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NewType, TypeAlias, get_type_hints
@@ -77,6 +79,11 @@ class Subject:
     operator: Operator | None = None
     stream: Callable[..., Stream] | None = None
     over_time: StreamMeaning | None = None
+    claims: tuple[str, ...] = ()  # names of groups, beyond what its shape says
+    partition: tuple[tuple[str, ...], ...] = ()  # for each input, see `Operator.partition_by`
+    restarted: Callable[[Streams, int], Stream] | None = (
+        None  # the outputs, restarted before a tick
+    )
 
     def __str__(self) -> str:
         return self.operator.label() if self.operator else self.name
@@ -103,6 +110,17 @@ class Subject:
         """Q^D: the output deltas for these input deltas, from the first tick on."""
         return self.stream(*streams) if self.stream else run(self.increment(), streams)
 
+    def outputs_restarted(self, streams: Streams, t: int) -> Stream:
+        """Q^D, stopped before tick t and continued from nothing but what it had saved."""
+        if self.restarted is not None:
+            return self.restarted(streams, t)
+        original = self.increment()
+        outputs = run(original, tuple(stream[:t] for stream in streams))
+        restored = self.increment()
+        if t:  # before the first tick there is no state to save
+            restored.restore(json.loads(json.dumps(original.save())))
+        return outputs + run(restored, tuple(stream[t:] for stream in streams))
+
     def default(self) -> Increment:
         """The increment that the shape alone licenses."""
         return increment_of_shape(self.shape, self.meaning, self.schemas)
@@ -119,6 +137,8 @@ def subject_of(operator: Operator, *inputs: Schema) -> Subject:
         output=operator.output(*inputs),
         operator=operator,
         over_time=None if operator.lifted else operator.over_time(*inputs),
+        claims=operator.claims(),
+        partition=operator.partition_by(*inputs),
     )
 
 
@@ -141,15 +161,115 @@ class Premise:
 
 ZERO_PRESERVING = Premise("Q(0) = 0", Subject.preserves_zero)
 LIFTED = Premise("Q has a meaning at each tick alone", lambda q: q.over_time is None)
+OVER_TIME = Premise("Q remembers earlier ticks", lambda q: q.over_time is not None)
 STEPPED = Premise("Q^D is an Increment", lambda q: q.stream is None)
+RESTARTS = Premise("Q^D can be restarted", lambda q: q.stream is None or q.restarted is not None)
 TYPED = Premise("Q has a schema rule", lambda q: q.output is not None)
+ONE_INPUT = Premise("Q has one input", lambda q: len(q.schemas) == 1)
+TWO_INPUTS = Premise("Q has two inputs", lambda q: len(q.schemas) == 2)
+INPUTS_ALIKE = Premise(
+    "Q has two inputs of the same types",
+    lambda q: len(q.schemas) == 2 and q.schemas[0].types == q.schemas[1].types,
+)
+LOOPS = Premise(
+    "the output of Q fits its last input",
+    lambda q: q.output is not None and q.output.types == q.schemas[-1].types,
+)
+ENDOMORPHIC = Premise(
+    "the output of Q fits its one input",
+    lambda q: len(q.schemas) == 1 and q.output is not None and q.output.types == q.schemas[0].types,
+)
+PARTITIONED = Premise(
+    "Q says by which columns it may be partitioned",
+    lambda q: bool(q.partition) and all(q.partition),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Laws that stand or fall together.
+
+    Whoever is in it is in the groups that it is `within`, and obeys their laws too. An operator
+    is in a group by what can be seen of it (`provided`), and, where the group is `claimable`,
+    because it says so: by its shape, or in `Operator.claimed`.
+    """
+
+    name: str
+    says: str
+    within: tuple[str, ...] = ()
+    provided: Premise | None = None
+    claimable: bool = False
+
+
+def claim(name: str, says: str, within: str = "lifted", provided: Premise | None = None) -> Group:
+    """A group that an operator is in when it says so."""
+    return Group(name, says, (within,), provided, claimable=True)
+
+
+GROUPS: Mapping[str, Group] = {
+    each.name: each
+    for each in (
+        Group("operator", "is a function of streams"),
+        Group("causal", "needs no later input", ("operator",)),
+        Group("time_invariant", "does not know the hour", ("causal",), ZERO_PRESERVING),
+        Group("lifted", "does the same at every tick", ("causal",), LIFTED),
+        Group("over_time", "remembers earlier ticks", ("causal",), OVER_TIME),
+        Group("linear", "treats changes as contents", ("lifted", "time_invariant"), None, True),
+        Group(
+            "bilinear", "is linear in each input", ("lifted", "time_invariant"), TWO_INPUTS, True
+        ),
+        Group("general", "has no shape to build on", ("causal",)),
+        Group("linear_over_time", "adds up over time", ("over_time", "time_invariant"), None, True),
+        claim("strict", "needs no input of this tick", "causal"),
+        claim("positive", "makes tables of tables"),
+        claim("set_valued", "makes sets of tables", "positive"),
+        claim("monotone", "never takes a row back when a table grows", "positive"),
+        claim("idempotent", "does nothing the second time", provided=ENDOMORPHIC),
+        claim("commutative", "may have its inputs swapped", provided=INPUTS_ALIKE),
+        claim("duplicate_free", "does not see how often a row is there"),
+        claim("scales", "multiplies weights that are multiplied"),
+        claim("generic", "knows of values only which are equal"),
+        claim("by_name", "knows columns by their names, not their places"),
+        Group("partitioned", "works on each part alone", ("lifted",), PARTITIONED),
+        Group("query", "composes with other operators"),
+    )
+}
+
+
+def inherited(name: str) -> tuple[str, ...]:
+    """The group and all that it is within, the widest first.
+
+    >>> inherited("linear")
+    ('operator', 'causal', 'lifted', 'time_invariant', 'linear')
+    """
+    parents = GROUPS[name].within if name in GROUPS else ()
+    above = [each for parent in parents for each in inherited(parent)]
+    return (*dict.fromkeys(above), name)
+
+
+def groups_of(q: Subject) -> frozenset[str]:
+    """The groups that this is in: by what can be seen of it, and by what it says."""
+    said = {*q.claims, q.shape.value if q.over_time is None else f"{q.shape.value}_over_time"}
+    said |= {name for name, each in GROUPS.items() if not each.claimable and fits(name, q)}
+    if q.operator is not None:
+        said.add(q.operator.name)
+    else:
+        said.remove("query")
+    return frozenset(each for name in said for each in inherited(name))
+
+
+def fits(name: str, q: Subject) -> bool:
+    """Whether all that can be seen of it lets it be in this group."""
+    groups = [GROUPS[each] for each in inherited(name) if each in GROUPS]
+    return all(group.provided is None or group.provided.holds(q) for group in groups)
 
 
 @dataclass(frozen=True)
 class Law:
     """A named equation.
 
-    >>> from deltaproof.properties.laws import increment_causal, zset_add_commutes
+    >>> from deltaproof.properties.laws.data import zset_add_commutes
+    >>> from deltaproof.properties.laws.operators import increment_causal
     >>> zset_add_commutes.name, zset_add_commutes.statement
     ('zset_add_commutes', 'a + b = b + a')
     >>> zset_add_commutes.equation(ZSet({("x",): 1}), ZSet({("x",): 2}))
@@ -159,7 +279,7 @@ class Law:
     """
 
     name: str
-    of: str  # whose law it is: zset, stream, operator, a shape, query, or an operator's name
+    of: str  # whose law it is: zset, stream, the name of a group, or an operator's
     statement: str
     why: str
     source: str
@@ -171,6 +291,17 @@ class Law:
         """The equation's parameters: their names, and the types that say what to draw."""
         hints = get_type_hints(self.equation)
         return tuple((name, kind) for name, kind in hints.items() if name != "return")
+
+    @property
+    def premises(self) -> tuple[Premise, ...]:
+        """What must be true of a subject: for the groups that the law is of, and for itself."""
+        groups = [GROUPS[each] for each in inherited(self.of) if each in GROUPS]
+        found = [group.provided for group in groups] + [self.provided]
+        return tuple(dict.fromkeys(each for each in found if each is not None))
+
+    def fits(self, q: Subject) -> bool:
+        """Whether the law says anything about this."""
+        return all(premise.holds(q) for premise in self.premises)
 
     @property
     def sides(self) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("module", ["law", "laws", "strategies", "check"])
+@pytest.mark.parametrize("module", ["law", "laws", "laws.words", "show", "strategies", "check"])
 def test_examples_run(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"deltaproof.properties.{module}"))
     assert results.attempted

@@ -80,6 +80,8 @@ class Operator:
     theorem: ClassVar[str]  # licenses the increment; a function of this name in theorems/
     source: ClassVar[str]
     state: ClassVar[str] = ""  # what the increment remembers, in a few words; see `remembers`
+    claimed: ClassVar[tuple[str, ...]] = ()  # what instances may claim; see `claims`
+    spark: ClassVar[str] = ""  # the module of `lower_<name>`; "" is ours of that name
 
     @property
     def lifted(self) -> bool:
@@ -98,6 +100,24 @@ class Operator:
     def inputs(self) -> int:
         """How many inputs this instance takes."""
         return self.arity
+
+    def claims(self) -> tuple[str, ...]:
+        """What this instance says of itself beyond its shape: groups of laws, by their names.
+
+        They are in `properties.law`: positive, monotone, idempotent and so on. Whatever is
+        claimed is tested, and what is not claimed is tried.
+        """
+        return self.claimed
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        """For each input the columns by which it may be partitioned.
+
+        Rows that agree in these columns must stay together; then the outputs of the parts add
+        up to the output of the whole. Without columns nothing may be taken apart.
+        """
+        if self.shape is Shape.LINEAR and self.lifted:
+            return tuple(each.names for each in inputs)
+        return tuple(() for _ in inputs)
 
     def output(self, *inputs: Schema) -> Schema:
         """The schema rule. Raises SchemaError when the inputs do not fit."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from deltaproof.reference.errors import CaseError, SchemaError
 from deltaproof.reference.operator import Operator
-from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators import kinds_by_name
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.asof_join import AsofJoin
 from deltaproof.reference.operators.delay import Delay
@@ -636,7 +636,7 @@ def query_from_json(tree: Any, tables: Mapping[str, Schema], where: str) -> Quer
         if not isinstance(name, str) or name not in tables:
             raise CaseError(f"{where}: unknown table {name!r}: there are {', '.join(tables)}")
         return Table(name, tables[name])
-    kinds = {kind.name: kind for kind in OPERATORS}
+    kinds = kinds_by_name()
     if not isinstance(tree.get("op"), str) or tree["op"] not in kinds:
         raise CaseError(
             f"{where}: unknown operator {tree.get('op')!r}: there are {', '.join(kinds)}"

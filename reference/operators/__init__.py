@@ -1,7 +1,16 @@
-"""Every operator there is, as a tuple that can be read: nothing registers itself."""
+"""Every operator there is, as a tuple that can be read: nothing registers itself.
+
+OPERATORS        ours
+knowing(kind)    while somebody's own operator is to be known by its name too
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Operator
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.asof_join import AsofJoin
@@ -60,3 +69,33 @@ OPERATORS: tuple[type[Operator], ...] = (
     Recursion,
     PerGroup,
 )
+
+_ALSO: ContextVar[tuple[type[Operator], ...]] = ContextVar("_ALSO", default=())
+
+
+@contextmanager
+def knowing(*kinds: type[Operator]) -> Iterator[None]:
+    """While these kinds of operator can be read from JSON by their names, beside ours.
+
+    Raises   SchemaError for a name that is taken
+
+    >>> class Twice(Negate):
+    ...     name = "twice"
+    >>> with knowing(Twice):
+    ...     "twice" in kinds_by_name()
+    True
+    """
+    taken = kinds_by_name()
+    for kind in kinds:
+        if taken.setdefault(kind.name, kind) is not kind:
+            raise SchemaError(f"there is an operator {kind.name!r} already: name yours otherwise")
+    token = _ALSO.set((*_ALSO.get(), *kinds))
+    try:
+        yield
+    finally:
+        _ALSO.reset(token)
+
+
+def kinds_by_name() -> dict[str, type[Operator]]:
+    """Every operator that is known, by its name."""
+    return {kind.name: kind for kind in (*OPERATORS, *_ALSO.get())}

@@ -33,6 +33,10 @@ class Distinct(Operator):
     theorem = "distinct_increment"
     source = "DBSP (VLDB 2023) proposition 4.7; Lean: distinct_incremental_ok"
     state = "the weight of every row"
+    claimed = ("set_valued", "monotone", "idempotent", "duplicate_free", "generic", "by_name")
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(each.names for each in inputs)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
