@@ -95,9 +95,9 @@ def test_what_a_file_prints_does_not_come_between_us_and_our_reader(
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("clamp", "'clamp' names no function: expected package.module:function or path"),
-        (":clamp", "names no function"),
-        (f"{EXAMPLES}:", "names no function"),
+        ("clamp", "'clamp' names nothing: expected package.module:name or path"),
+        (":clamp", "names nothing"),
+        (f"{EXAMPLES}:", "names nothing"),
         (f"{EXAMPLES}:clmap", f"there is no clmap in {EXAMPLES}: did you mean clamp?"),
         (f"{EXAMPLES}:PRICE", "PRICE is no function, but int 3"),
         ("no_such_package.at_all:f", "cannot import no_such_package.at_all: ModuleNotFoundError"),
