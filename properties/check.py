@@ -2,6 +2,7 @@
 
     check_law(law, kind)   one law, on random operators of a kind, or on one `Subject`
     check_laws(thing)      every law of an operator, of a kind of operator, or of a function
+    judge(law, inputs)     one case of one law
 
     >>> from deltaproof.properties.laws.claims import operator_idempotent
     >>> from deltaproof.reference.operators.distinct import Distinct
@@ -14,230 +15,104 @@ between two empty Z-sets was not tested, it was only not refuted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from textwrap import indent
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis.errors import Flaky, Unsatisfiable
 
-from deltaproof.properties.draw import About, Inputs, cases
-from deltaproof.properties.law import (
-    Equation,
-    Law,
-    Stream,
-    Subject,
-    subject_of,
+from deltaproof.properties.draw import About, Draws, Inputs, about_text, cases, drawn
+from deltaproof.properties.law import GROUPS, Law, Stream, Subject, groups_of, subject_of
+from deltaproof.properties.laws import CATALOGUE, laws_of, unclaimed_laws
+from deltaproof.properties.reduce import copied, reduced
+from deltaproof.properties.strategies import subjects
+from deltaproof.properties.verdict import (
+    Counterexample,
+    LawViolation,
+    Proof,
+    Report,
+    Verdict,
+    first_difference,
 )
-from deltaproof.properties.laws import laws_of
-from deltaproof.properties.show import shown
 from deltaproof.reference.errors import DeltaproofError, EvaluationError, UsageError
 from deltaproof.reference.operator import Meaning, Operator, Shape, increment_of_shape
-from deltaproof.reference.query import Query
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
 
+__all__ = [
+    "Counterexample",
+    "Judged",
+    "LawViolation",
+    "Proof",
+    "Report",
+    "Verdict",
+    "check_law",
+    "check_laws",
+    "first_difference",
+    "judge",
+    "subject_from",
+    "subject_of_function",
+]
 
-@dataclass(frozen=True)
-class Counterexample:
-    """Inputs on which the two sides of a law differ; its text is the explanation."""
+ENOUGH = 10  # counterexamples, to take the one of the smallest operator
+INSTANCES = 40  # random instances of a kind that are asked what they claim
+MORE = 4  # times as many cases, where expressions had no value in some
+SHRINKING = 3  # times as many cases, to find again what is to be shrunk
 
-    law: Law
-    inputs: Inputs
-    equation: Equation
-
-    def __str__(self) -> str:
-        law = self.law
-        premises = " and ".join(each.text for each in law.premises)
-        provided = f", when {premises}" if premises else ""
-        return "\n".join(
-            [
-                f"{law.name} does not hold{self._about()}",
-                *self._sides(),
-                *self._data(),
-                f"  the law: {law.statement}{provided}",
-                f"  why it matters: {law.why}",
-                f"  source: {law.source}",
-            ]
-        )
-
-    def _about(self) -> str:
-        for _, value in self.inputs:
-            if isinstance(value, Subject):
-                schemas = ", ".join(f"({schema})" for schema in value.schemas)
-                return f" for {value} over {schemas}"
-            if isinstance(value, Query):
-                return f" for the query\n{indent(str(value), '    ')}"
-        return ""
-
-    def _sides(self) -> Iterator[str]:
-        """What each side is; of two streams, the first values that differ."""
-        names = self.law.sides
-        width = max(map(len, names))
-        lhs, rhs = self.equation.lhs, self.equation.rhs
-        if (tick := first_difference(lhs, rhs)) is not None:
-            yield f"  at t = {tick}, the first difference:"
-            lhs, rhs = lhs[tick], rhs[tick]
-        for name, side in zip(names, (lhs, rhs), strict=True):
-            yield f"    {name:<{width}} = {shown(side)}"
-
-    def _data(self) -> Iterator[str]:
-        lead = "  with"
-        for name, value in self.inputs:
-            if not isinstance(value, Subject | Query):
-                yield f"{lead} {name} = {shown(value)}"
-                lead = "      "
+Progress = Callable[[str, int, int], None]  # what is going on, how much is done, of how much
 
 
-class LawViolation(DeltaproofError):
-    """A law that does not hold; the message is the smallest counterexample found."""
-
-    def __init__(self, counterexample: Counterexample) -> None:
-        super().__init__(str(counterexample))
-        self.counterexample = counterexample
+# ── One case ────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What looking for a counterexample found."""
+class Judged:
+    """What one case says of a law: whether it says anything, and whether it breaks it."""
 
-    law: Law
-    about: str
-    tested: int  # cases tried
-    telling: int  # cases among them whose sides were not both empty
+    telling: bool
     counterexample: Counterexample | None = None
 
-    @property
-    def status(self) -> str:
-        """refuted; vacuous when no case could have refuted it; else holds, in the cases tried."""
-        if self.counterexample:
-            return "refuted"
-        return "holds" if self.telling else "vacuous"
 
-    @property
-    def telling_share(self) -> float:
-        return self.telling / self.tested if self.tested else 0.0
+def judge(law: Law, inputs: Inputs) -> Judged | None:
+    """The law on these inputs; None where an expression has no value, so that it says nothing.
 
-    def check(self) -> None:
-        """Raises LawViolation when the law was refuted."""
-        if self.counterexample:
-            raise LawViolation(self.counterexample)
+    Whatever else the code under test raises refutes the law: an answer was due. It works on a
+    copy, and may spoil it.
 
-    def __str__(self) -> str:
-        about = f" for {self.about}" if self.about else ""
-        if self.counterexample:
-            return str(self.counterexample)
-        if not self.telling:
-            return f"{self.law.name} is untested{about}: all {self.tested} cases are vacuous"
-        return f"{self.law.name} holds{about} in {self.tested} cases"
-
-
-@dataclass(frozen=True)
-class Report:
-    """The verdict on each law; its text is a table, then every counterexample."""
-
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def ok(self) -> bool:
-        return all(verdict.status == "holds" for verdict in self.verdicts)
-
-    def check(self) -> None:
-        """Raises LawViolation for the first law that was refuted."""
-        for verdict in self.verdicts:
-            verdict.check()
-
-    def __str__(self) -> str:
-        width = max((len(verdict.law.name) for verdict in self.verdicts), default=0)
-        lines = [f"{'law':<{width}}  verdict    cases  telling"]
-        for each in self.verdicts:
-            counted = f"{each.tested:>5}  {each.telling_share:>7.0%}"
-            lines.append(f"{each.law.name:<{width}}  {each.status:<8}  {counted}")
-        failures = [f"\n{each}" for each in self.verdicts if each.counterexample]
-        return "\n".join(lines + failures)
-
-
-def check_law(law: Law, about: About = None, examples: int = 100) -> Verdict:
-    """Looks for inputs that break the law, and shrinks what it finds.
-
-    The law of a Z-set or a stream is about nothing else; that of an operator or a query is
-    about one `Subject`, or about random operators of a kind. Cases in which an expression has
-    no value are not counted. The same arguments always give the same verdict.
-
-    >>> from deltaproof.properties.laws.shapes import operator_additive
-    >>> from deltaproof.reference.operators.distinct import Distinct
-    >>> k = Schema.parse("k BIGINT NOT NULL")
-    >>> claimed = subject_of_function(Distinct().meaning(k), Shape.LINEAR, k)
-    >>> print(check_law(operator_additive, claimed))
-    operator_additive does not hold for distinct over (k BIGINT NOT NULL)
-        Q(a + b)    = {(0): +1}
-        Q(a) + Q(b) = {(0): +2}
-      with a = {(0): +1}
-           b = {(0): +1}
-      the law: Q(a + b) = Q(a) + Q(b), when Q has a meaning at each tick alone and Q(0) = 0
-      why it matters: From it follows Q^D = Q: a change alone is enough to know the output's change.
-      source: DBSP (VLDB 2023) definition 2.12; Lean: linear
+    >>> from deltaproof.properties.laws.data import zset_add_commutes
+    >>> judge(zset_add_commutes, (("a", ZSet({(1,): 1})), ("b", ZSet())))
+    Judged(telling=True, counterexample=None)
     """
-    tally = Tally()
-
-    @settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(cases(law, about))
-    def search(inputs: Inputs) -> None:
-        tally.judge(law, inputs)
-
     try:
-        search()
-    except (LawViolation, Flaky):  # flaky: the answers depend on more than the inputs
-        if not tally.violation:
-            raise
-    except Unsatisfiable:  # no input meets the premise: nothing was tested
-        pass
-    counterexample = tally.violation.counterexample if tally.violation else None
-    return Verdict(law, about_text(about), tally.tested, tally.telling, counterexample)
+        equation = law.equation(*[value for _, value in copied(inputs)])
+        differs = bool(equation.lhs != equation.rhs)
+    except EvaluationError:
+        return None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever the user's code raises
+        return Judged(True, Counterexample(law, inputs, None, raised(error)))
+    if differs:
+        return Judged(True, Counterexample(law, inputs, equation))
+    return Judged(is_telling(law, inputs, equation.lhs, equation.rhs))
 
 
-@dataclass
-class Tally:
-    """Counts cases until one breaks the law; then keeps the last, so the smallest, that does."""
-
-    tested: int = 0
-    telling: int = 0
-    violation: LawViolation | None = None
-
-    def judge(self, law: Law, inputs: Inputs) -> None:
-        """Raises LawViolation when the sides differ."""
-        try:
-            equation = law.equation(*[value for _, value in inputs])
-        except EvaluationError:
-            reject()
-        except Exception as error:
-            data = ", ".join(f"{name} = {shown(value)}" for name, value in inputs)
-            error.add_note(f"while checking {law.name} with {data}")
-            raise
-        if not self.violation:
-            self.tested += 1
-            self.telling += is_telling(law, inputs, equation)
-        if equation.lhs != equation.rhs:
-            self.violation = LawViolation(Counterexample(law, inputs, equation))
-            raise self.violation
+def raised(error: BaseException) -> str:
+    """What was raised, and where: ZeroDivisionError: division by zero (median.py, line 12)."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
 
-def is_telling(law: Law, inputs: Inputs, equation: Equation) -> bool:
+def is_telling(law: Law, inputs: Inputs, *sides: Any) -> bool:
     """Whether the case could have refuted the law: its sides are not both zero.
 
     Where they must be, whether it has inputs that are not zero.
     """
     if not law.vanishes:
-        return not (is_zero(equation.lhs) and is_zero(equation.rhs))
+        return not is_zero(sides)
     data = [value for _, value in inputs if isinstance(value, ZSet | list | tuple)]
     return not data or not is_zero(data)
 
@@ -249,16 +124,122 @@ def is_zero(value: Any) -> bool:
     return all(map(is_zero, value)) if isinstance(value, list | tuple) else not value
 
 
-def first_difference(lhs: Any, rhs: Any) -> int | None:
-    """The first tick at which two streams differ; None for what is no stream.
+def smallest(found: Counterexample) -> Counterexample:
+    """The smallest counterexample that fails in the same way, by leaving out and simplifying."""
+    best = found
 
-    >>> first_difference([ZSet(), ZSet({(1,): 1})], [ZSet(), ZSet()])
-    1
+    def fails(inputs: Inputs) -> bool:
+        nonlocal best
+        judged = judge(found.law, inputs)
+        if judged is None or judged.counterexample is None:
+            return False
+        if judged.counterexample.kind != found.kind:
+            return False
+        best = judged.counterexample
+        return True
+
+    reduced(found.law, found.inputs, fails)
+    judged = judge(best.law, best.inputs)
+    return best if judged and judged.counterexample else replace(best, again=False)
+
+
+# ── One law ─────────────────────────────────────────────────────────────────────────────────
+
+
+def check_law(
+    law: Law,
+    about: About = None,
+    examples: int = 100,
+    claimed: bool | None = True,
+    draws: Draws | None = None,
+) -> Verdict:
+    """Looks for inputs that break the law, and shrinks what it finds.
+
+    The law of a Z-set or a stream is about nothing else; that of an operator or a query is
+    about one `Subject`, or about random operators of a kind: those that claim the law's group,
+    those that do not (claimed=False), or all (None). Cases in which an expression has no value
+    are not counted. The same arguments always give the same verdict.
+
+    >>> from deltaproof.properties.laws.shapes import operator_additive
+    >>> from deltaproof.reference.operators.distinct import Distinct
+    >>> k = Schema.parse("k BIGINT NOT NULL")
+    >>> linear = subject_of_function(Distinct().meaning(k), Shape.LINEAR, k)
+    >>> print(check_law(operator_additive, linear))
+    operator_additive does not hold for distinct over (k BIGINT NOT NULL)
+        Q(a + b)    = {(0): +1}
+        Q(a) + Q(b) = {(0): +2}
+      with a = {(0): +1}
+           b = {(0): +1}
+      the law: Q(a + b) = Q(a) + Q(b), when Q has a meaning at each tick alone and Q(0) = 0
+      why it matters: From it follows Q^D = Q: a change alone is enough to know the output's change.
+      source: DBSP (VLDB 2023) definition 2.12; Lean: linear
     """
-    if not (isinstance(lhs, list) and isinstance(rhs, list) and len(lhs) == len(rhs)):
-        return None
-    differing = (tick for tick, pair in enumerate(zip(lhs, rhs, strict=True)) if pair[0] != pair[1])
-    return next(differing, None)
+    draws = draws or Draws(about, examples)
+    tested = telling = 0
+    found: list[Counterexample] = []
+    for inputs in cases_of(law, draws, claimed):
+        judged = judge(law, inputs)
+        if judged and judged.counterexample:
+            found.append(judged.counterexample)
+        if judged and len(found) <= 1:
+            tested += 1
+            telling += judged.telling
+        if tested == examples or len(found) == ENOUGH:
+            break
+    smallest_found = None
+    if found:
+        first = min(found, key=reading)
+        if not isinstance(about, Subject) and claimed is not False:
+            first = shrunk(first, about, claimed)
+        smallest_found = smallest(first)
+    return Verdict(law, about_text(about), tested, telling, smallest_found, claimed is not False)
+
+
+def reading(found: Counterexample) -> int:
+    """How much there is to read about whom a law is refuted of."""
+    return len(str(found.subject or ""))
+
+
+def cases_of(law: Law, draws: Draws, claimed: bool | None) -> Iterator[Inputs]:
+    """The cases drawn for it; and when they are used up, as some said nothing, more of them."""
+    first = draws.of(law, claimed)
+    yield from first
+    if len(first) == draws.examples:
+        yield from draws.of(law, claimed, MORE)[len(first) :]
+
+
+def shrunk(found: Counterexample, about: About, claimed: bool | None) -> Counterexample:
+    """A counterexample of a small operator over few columns: Hypothesis looks again, and shrinks.
+
+    Given back as it is when Hypothesis does not meet another one.
+    """
+    law, last = found.law, found
+
+    @settings(
+        max_examples=100 * SHRINKING,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases(law, about, claimed))
+    def search(inputs: Inputs) -> None:
+        nonlocal last
+        judged = judge(law, inputs)
+        if judged is None:
+            reject()
+        if judged.counterexample and judged.counterexample.kind == found.kind:
+            last = judged.counterexample
+            raise LawViolation(last)
+
+    with suppress(LawViolation, Flaky, Unsatisfiable):  # flaky: depends on more than the inputs
+        search()
+    return last
+
+
+# ── All laws ────────────────────────────────────────────────────────────────────────────────
 
 
 def check_laws(
@@ -266,11 +247,16 @@ def check_laws(
     *inputs: Schema,
     shape: Shape | None = None,
     examples: int = 100,
+    unclaimed: bool = False,
+    laws: Sequence[Law] = (),
+    progress: Progress | None = None,
 ) -> Report:
     """Checks every law that this must obey by what it declares.
 
     A kind of operator is checked on random instances, an operator at its input schemas, and
-    any function of Z-sets at its input schemas with the shape that is claimed for it.
+    any function of Z-sets at its input schemas with the shape that is claimed for it. Those
+    that it does not claim, but could, are tried when asked for: what holds is worth claiming.
+    Where laws are named, these are checked and no others.
 
     >>> def doubled_plus_one(a: ZSet) -> ZSet:
     ...     return a + a + ZSet({(1,): 1})
@@ -279,7 +265,41 @@ def check_laws(
     ['operator_zero_preserving', 'operator_time_invariant']
     """
     subject = subject_from(about, inputs, shape)
-    return Report(tuple(check_law(each, subject, examples) for each in laws_of(subject)))
+    draws = Draws(subject, examples)
+    claimed = laws_of(subject)
+    others, claiming = not_claimed(subject) if unclaimed and not laws else ((), {})
+    # a law that is asked for by name is asked of all instances when it is not claimed
+    asked = [(law, law in claimed or None) for law in laws] or [(law, True) for law in claimed]
+    verdicts: list[Verdict] = []
+    refuted: set[str] = set()  # groups that nobody should claim: the rest of their laws can wait
+    for done, (law, whose) in enumerate([*asked, *((law, False) for law in others)]):
+        if progress:
+            progress(law.name, done, len(asked) + len(others))
+        if law.of in refuted:
+            continue
+        verdict = check_law(law, subject, examples, whose, draws)
+        if not verdict.claimed and verdict.counterexample:
+            refuted.add(law.of)
+        verdicts.append(verdict)
+    return Report(tuple(verdicts), claiming)
+
+
+def not_claimed(subject: type[Operator] | Subject) -> tuple[tuple[Law, ...], dict[str, Any]]:
+    """The laws that it does not claim but could; of a kind, that some of its instances do not.
+
+    And for each group that is claimed or not how many instances claim it, out of how many.
+    """
+    if isinstance(subject, Subject):
+        return unclaimed_laws(subject), {}
+    instances = drawn(subjects(subject), INSTANCES)
+    laws = {law.name for each in instances for law in unclaimed_laws(each)}
+    groups = [groups_of(each) for each in instances]
+    shares = {
+        name: (sum(name in each for each in groups), len(groups))
+        for name, group in GROUPS.items()
+        if group.claimable
+    }
+    return tuple(law for law in CATALOGUE if law.name in laws), shares
 
 
 def subject_from(
@@ -291,10 +311,25 @@ def subject_from(
     if not inputs:
         raise UsageError("the schemas of the inputs are missing: check_laws(operator, schema, ...)")
     if isinstance(about, Operator):
-        return subject_of(about, *inputs)
+        return subject_at(about, inputs)
+    if not callable(about):
+        kinds = "an operator, a kind of operator, a Subject or a function of Z-sets"
+        raise UsageError(f"expected {kinds}, got {type(about).__name__} {about!r}")
     if shape is None:
         raise UsageError("the shape that the function claims is missing: shape=Shape.LINEAR")
     return subject_of_function(about, shape, *inputs)
+
+
+def subject_at(operator: Operator, inputs: Iterable[Schema]) -> Subject:
+    """The operator at these schemas. Raises UsageError when its declaration itself is broken."""
+    try:
+        return subject_of(operator, *inputs)
+    except DeltaproofError:
+        raise
+    except Exception as error:
+        over = ", ".join(f"({each})" for each in inputs)
+        what = f"{operator.name} over {over} cannot be declared"
+        raise UsageError(f"{what}: {raised(error)}") from error
 
 
 def subject_of_function(
@@ -312,10 +347,3 @@ def subject_of_function(
         increment=lambda: increment_of_shape(shape, meaning, inputs),
         stream=stream,
     )
-
-
-def about_text(about: About) -> str:
-    """What a law is checked of, in a few words."""
-    if about is None:
-        return ""
-    return f"{about}" if isinstance(about, Subject) else about.name

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NewType, TypeAlias, get_type_hints
 
+from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import (
     Increment,
     Meaning,
@@ -84,6 +85,7 @@ class Subject:
     restarted: Callable[[Streams, int], Stream] | None = (
         None  # the outputs, restarted before a tick
     )
+    implementing: Callable[..., Subject] | None = None  # see `another`
 
     def __str__(self) -> str:
         return self.operator.label() if self.operator else self.name
@@ -96,11 +98,14 @@ class Subject:
         """Whether Q(0) = 0. Being linear or bilinear claims it; the rest show it by their meaning.
 
         So an aggregate without keys, whose meaning has a row over no rows, is exempt from the
-        laws that need Q(0) = 0 by nothing but its declaration.
+        laws that need Q(0) = 0 by nothing but its declaration. What cannot be computed is not 0.
         """
         if self.shape is not Shape.GENERAL:
             return True
-        return not any(self.contents(*([zero] for zero in self.zeros)))
+        try:
+            return not any(self.contents(*([zero] for zero in self.zeros)))
+        except Exception:  # noqa: BLE001  # whatever the user's code raises: other laws show it
+            return False
 
     def contents(self, *streams: Stream) -> Stream:
         """Q: the output's contents at every tick, for the inputs' contents at every tick."""
@@ -120,6 +125,10 @@ class Subject:
         if t:  # before the first tick there is no state to save
             restored.restore(json.loads(json.dumps(original.save())))
         return outputs + run(restored, tuple(stream[t:] for stream in streams))
+
+    def another(self, operator: Operator, *inputs: Schema) -> Subject:
+        """Another operator, as whoever implements this one implements it."""
+        return (self.implementing or subject_of)(operator, *inputs)
 
     def default(self) -> Increment:
         """The increment that the shape alone licenses."""
@@ -159,6 +168,33 @@ class Premise:
     holds: Callable[[Subject], bool]
 
 
+def takes(schema: Schema, given: Schema) -> bool:
+    """Whether every row of the one schema is a row of the other, whatever its columns are named.
+
+    >>> numbers, known = Schema.parse("n BIGINT"), Schema.parse("k BIGINT NOT NULL")
+    >>> takes(numbers, known), takes(known, numbers)
+    (True, False)
+    """
+    pairs = zip(schema.columns, given.columns, strict=False)
+    return schema.types == given.types and all(a.nullable or not b.nullable for a, b in pairs)
+
+
+def reversed_columns(schema: Schema) -> Schema:
+    """The same columns in the opposite order."""
+    return Schema(tuple(reversed(schema.columns)))
+
+
+def takes_turned(q: Subject) -> bool:
+    """Whether the operator's schema rule accepts the columns of its inputs in another order."""
+    if q.operator is None:
+        return False
+    try:
+        q.operator.output(*map(reversed_columns, q.schemas))
+    except SchemaError:
+        return False
+    return True
+
+
 ZERO_PRESERVING = Premise("Q(0) = 0", Subject.preserves_zero)
 LIFTED = Premise("Q has a meaning at each tick alone", lambda q: q.over_time is None)
 OVER_TIME = Premise("Q remembers earlier ticks", lambda q: q.over_time is not None)
@@ -169,16 +205,17 @@ ONE_INPUT = Premise("Q has one input", lambda q: len(q.schemas) == 1)
 TWO_INPUTS = Premise("Q has two inputs", lambda q: len(q.schemas) == 2)
 INPUTS_ALIKE = Premise(
     "Q has two inputs of the same types",
-    lambda q: len(q.schemas) == 2 and q.schemas[0].types == q.schemas[1].types,
+    lambda q: len(q.schemas) == 2 and takes(*q.schemas) and takes(*reversed(q.schemas)),
 )
 LOOPS = Premise(
     "the output of Q fits its last input",
-    lambda q: q.output is not None and q.output.types == q.schemas[-1].types,
+    lambda q: q.output is not None and takes(q.schemas[-1], q.output),
 )
 ENDOMORPHIC = Premise(
     "the output of Q fits its one input",
-    lambda q: len(q.schemas) == 1 and q.output is not None and q.output.types == q.schemas[0].types,
+    lambda q: len(q.schemas) == 1 and q.output is not None and takes(q.schemas[0], q.output),
 )
+TURNABLE = Premise("Q takes its columns in another order", takes_turned)
 PARTITIONED = Premise(
     "Q says by which columns it may be partitioned",
     lambda q: bool(q.partition) and all(q.partition),
@@ -214,7 +251,13 @@ GROUPS: Mapping[str, Group] = {
         Group("time_invariant", "does not know the hour", ("causal",), ZERO_PRESERVING),
         Group("lifted", "does the same at every tick", ("causal",), LIFTED),
         Group("over_time", "remembers earlier ticks", ("causal",), OVER_TIME),
-        Group("linear", "treats changes as contents", ("lifted", "time_invariant"), None, True),
+        Group(
+            "linear",
+            "treats changes as contents",
+            ("lifted", "time_invariant", "scales"),
+            None,
+            True,
+        ),
         Group(
             "bilinear", "is linear in each input", ("lifted", "time_invariant"), TWO_INPUTS, True
         ),
@@ -229,8 +272,8 @@ GROUPS: Mapping[str, Group] = {
         claim("duplicate_free", "does not see how often a row is there"),
         claim("scales", "multiplies weights that are multiplied"),
         claim("generic", "knows of values only which are equal"),
-        claim("by_name", "knows columns by their names, not their places"),
-        Group("partitioned", "works on each part alone", ("lifted",), PARTITIONED),
+        claim("by_name", "knows columns by their names, not their places", provided=TURNABLE),
+        Group("partitioned", "works on each part alone", ("causal",), PARTITIONED),
         Group("query", "composes with other operators"),
     )
 }
@@ -240,7 +283,7 @@ def inherited(name: str) -> tuple[str, ...]:
     """The group and all that it is within, the widest first.
 
     >>> inherited("linear")
-    ('operator', 'causal', 'lifted', 'time_invariant', 'linear')
+    ('operator', 'causal', 'lifted', 'time_invariant', 'scales', 'linear')
     """
     parents = GROUPS[name].within if name in GROUPS else ()
     above = [each for parent in parents for each in inherited(parent)]

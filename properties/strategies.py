@@ -1,87 +1,60 @@
-"""Random types, rows, Z-sets, delta streams, operators and queries, that shrink to small ones.
+"""Random types, rows, Z-sets, streams of changes, operators and queries, that shrink to small ones.
 
-    types()                  a SQL type              schemas()               one to three columns
-    values(type)             from a domain of few    rows(schema)
-    zsets(schema)            weights of either sign  bags(schema)            weights above zero
-    delta_streams(*schemas)  one stream per schema   table_streams(tables)   one delta per table
-    operators(kind, *schemas)   queries(depth)       subjects(kind)
+    types()             a SQL type                   schemas()         one to three columns
+    values(type)        from a domain of few         rows(schema)
+    zsets(schema)       weights of either sign       bags(schema)      weights above zero
+    streams(*schemas)   one stream per schema        delta_streams(tables)   one delta per table
+    operators(*schemas) that fits them, of any kind  subjects(kind)    with its input schemas
+    queries(depth)      a tree of operators          views(depth)      with ticks of its tables
 
-Small domains find more than large ones: rows must meet each other, cancel out and come back.
-So Z-sets and streams are drawn over a universe of a few rows, as one flat list of events
-(tick, table, row, weight), some of which retract whatever there is of a row.
+Somebody's own operator is drawn as ours are, by its `sample`: `operators(kind=MyOperator)`,
+`subjects(MyOperator)`, `queries(root=MyOperator)`. A schema may be given in words.
 
-All of this is decoded from blocks of 64 bytes. A block costs a third of drawing its parts
-(3,000 a second against 800 to 1,500), and has a fixed layout: a byte means the same whatever
-its neighbours shrink to, so counterexamples become as small as with parts. All blocks have
-one size because Hypothesis also tries a case with one part in the place of another; where
-sizes differed, it had to fill up with zeros, and 27 % of the streams came out empty.
+One case in eight is of values that broke engines, and of huge weights: `killers=True` draws
+nothing else, `killers=False` none.
+
+All of this is decoded from blocks of 64 bytes (see `decode`). A block costs a third of drawing
+its parts (3,000 a second against 800 to 1,500), and counterexamples become as small as with
+parts. All blocks have one size because Hypothesis also tries a case with one part in the place
+of another; where sizes differed, it had to fill up with zeros, and 27 % of the streams came out
+empty. Making a strategy costs as much as drawing from it: the ones below are made once for the
+same arguments, and `views` draws a query and its ticks at once.
 """
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, cycle
-from random import Random
-from typing import TypeVar
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from deltaproof.properties.decode import (
+    BLOCK,
+    PLAIN,
+    TICKS,
+    TYPES,
+    by_tick,
+    domain,
+    history,
+    operator_of,
+    query_of,
+    row_of,
+    schema_of,
+)
+from deltaproof.properties.killers import killer_domain
 from deltaproof.properties.law import Subject, subject_of
 from deltaproof.reference.errors import UsageError
 from deltaproof.reference.operator import Operator
 from deltaproof.reference.operators import OPERATORS
-from deltaproof.reference.query import Apply, Query, Table, apply
-from deltaproof.reference.types import (
-    ARRAY,
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DECIMAL,
-    DOUBLE,
-    NAN,
-    TIMESTAMP,
-    VARCHAR,
-    Column,
-    Row,
-    Schema,
-    Type,
-    Value,
-)
+from deltaproof.reference.query import Apply, Query, Table
+from deltaproof.reference.types import Row, Schema, Type, Value
 from deltaproof.reference.zset import ZSet
 
-T = TypeVar("T")
-
-TYPES: tuple[Type, ...] = (
-    BIGINT,
-    VARCHAR,
-    BOOLEAN,
-    DOUBLE,
-    DATE,
-    TIMESTAMP,
-    DECIMAL(10, 2),
-    ARRAY(BIGINT),
-)
-DAY = datetime.date(2013, 1, 1)
-MIDNIGHT = datetime.datetime(2013, 1, 1)
-DOMAINS: Mapping[Type, tuple[Value, ...]] = {
-    BOOLEAN: (False, True),
-    BIGINT: (0, 1, 2, 3, -1),
-    DOUBLE: (0.0, 1.0, 0.5, -0.5, 0.1, 1e16, NAN, math.inf),
-    VARCHAR: ("a", "b", "", "ab", "B"),
-    DATE: tuple(DAY + datetime.timedelta(days=days) for days in (0, 1, 30)),
-    TIMESTAMP: tuple(MIDNIGHT + datetime.timedelta(hours=hours) for hours in (0, 10, 24)),
-}
-WEIGHTS = (1, -1, 2, -2, 3)
-GONE = len(WEIGHTS)  # in place of a weight: as much as it takes for the row to be gone
-
-ROWS = 4  # rows in the universe of a table
-TICKS = 4
-BLOCK = 64  # bytes; see above
-COLUMNS = 3  # most columns of a table
+Tables: TypeAlias = Mapping[str, Schema | str]
+Kind: TypeAlias = type[Operator]
+Ticks: TypeAlias = list[dict[str, ZSet]]
 
 BYTES = st.binary(min_size=BLOCK, max_size=BLOCK)
 
@@ -100,28 +73,30 @@ def types() -> SearchStrategy[Type]:
     return st.sampled_from(TYPES)
 
 
-def values(kind: Type, nullable: bool = False) -> SearchStrategy[Value]:
+def values(
+    kind: Type, nullable: bool = False, killers: bool | None = None
+) -> SearchStrategy[Value]:
     """A value of this type, from a domain of a few; NULL too, if it may be.
 
     >>> from hypothesis import find
+    >>> from deltaproof.reference.types import BIGINT, VARCHAR
     >>> find(values(VARCHAR, nullable=True), lambda value: value != "a")
     'b'
+    >>> find(values(BIGINT, killers=True), lambda value: value > 1)
+    9223372036854775807
     """
-    return st.sampled_from(domain(kind, nullable))
+    return st.sampled_from(mixed(kind, nullable, killers))
 
 
 @lru_cache(maxsize=1024)
-def domain(kind: Type, nullable: bool) -> tuple[Value, ...]:
-    """The values that are tried of a type, the simplest first, NULL last."""
-    if nullable:
-        return (*domain(kind, False), None)
-    if isinstance(kind, DECIMAL):
-        one = min(10**kind.scale, 10 ** (kind.precision - 1))
-        return tuple(kind.from_units(units) for units in (0, one, one // 2, -one))
-    if isinstance(kind, ARRAY):
-        first, second, *_ = domain(kind.element, False)
-        return ((), (first,), (first, second, first), (None,))
-    return DOMAINS[kind]
+def mixed(kind: Type, nullable: bool, killers: bool | None) -> tuple[Value, ...]:
+    """The values to sample from; the plain ones so often that they make up their share."""
+    null = (None,) if nullable else ()
+    plain, broke = domain(kind, False) + null, killer_domain(kind) + null
+    if killers is not None:
+        return broke if killers else plain
+    often = round(len(broke) * PLAIN / (256 - PLAIN) / len(plain))
+    return plain * max(often, 1) + broke
 
 
 def schemas(prefix: str = "c") -> SearchStrategy[Schema]:
@@ -134,39 +109,44 @@ def schemas(prefix: str = "c") -> SearchStrategy[Schema]:
     return BYTES.map(lambda given: schema_of(given, prefix))
 
 
-def schema_of(given: bytes, prefix: str) -> Schema:
-    """The schema that these bytes stand for: how many columns, then a byte for each."""
-    width = 1 + given[0] % COLUMNS
-    kinds = [divmod(byte % (2 * len(TYPES)), len(TYPES)) for byte in given[1 : 1 + width]]
-    return Schema(
-        tuple(
-            Column(f"{prefix}{n}", TYPES[kind], bool(nullable))
-            for n, (nullable, kind) in enumerate(kinds)
-        )
-    )
+def rows(schema: Schema | str, killers: bool | None = None) -> SearchStrategy[Row]:
+    """A row that fits the schema.
+
+    >>> from hypothesis import find
+    >>> find(rows("k BIGINT NOT NULL, name VARCHAR"), lambda row: row[1] is None)
+    (0, None)
+    """
+    parsed = schema_from(schema)
+    return BYTES.map(lambda given: row_of(given, parsed, killers))
 
 
-def rows(schema: Schema) -> SearchStrategy[Row]:
-    """A row that fits the schema."""
-    return st.tuples(*[values(column.type, column.nullable) for column in schema.columns])
+def schema_from(given: Schema | str) -> Schema:
+    """The schema, or the one that these words say. Raises UsageError for anything else."""
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, str):
+        return Schema.parse(given)
+    raise UsageError(f"expected a Schema or its words, 'k BIGINT, name VARCHAR', got {given!r}")
 
 
 # ── Z-sets and streams of changes ───────────────────────────────────────────────────────────
 
 
-def zsets(schema: Schema) -> SearchStrategy[ZSet]:
+def zsets(schema: Schema | str, killers: bool | None = None) -> SearchStrategy[ZSet]:
     """A Z-set of a few rows, their weights of either sign.
 
     >>> from hypothesis import find
-    >>> find(zsets(Schema.parse("k BIGINT NOT NULL")), lambda z: any(w < 0 for _, w in z.items()))
+    >>> find(zsets("k BIGINT NOT NULL"), lambda z: any(w < 0 for _, w in z.items()))
     ZSet({(0,): -1})
+    >>> find(zsets("k BIGINT NOT NULL"), lambda z: any(w > 1000 for _, w in z.items()))
+    ZSet({(0,): 2147483647})
     """
-    return delta_streams(schema, ticks=1).map(lambda streams: streams[0][0])
+    return streams(schema, ticks=1, killers=killers).map(lambda drawn: drawn[0][0])
 
 
-def bags(schema: Schema) -> SearchStrategy[ZSet]:
+def bags(schema: Schema | str, killers: bool | None = None) -> SearchStrategy[ZSet]:
     """A Z-set whose weights are positive: the contents of a table."""
-    return zsets(schema).map(as_bag)
+    return zsets(schema, killers).map(as_bag)
 
 
 def as_bag(zset: ZSet) -> ZSet:
@@ -178,8 +158,8 @@ def as_bag(zset: ZSet) -> ZSet:
     return ZSet({row: abs(weight) for row, weight in zset.items()}, zset.schema)
 
 
-def delta_streams(
-    *schemas: Schema, ticks: int = TICKS, signed: bool = True
+def streams(
+    *schemas: Schema | str, ticks: int = TICKS, signed: bool = True, killers: bool | None = None
 ) -> SearchStrategy[tuple[list[ZSet], ...]]:
     """For each schema a stream of changes, all of the same length.
 
@@ -187,136 +167,87 @@ def delta_streams(
     not there.
 
     >>> from hypothesis import find
-    >>> k = Schema.parse("k BIGINT NOT NULL")
     >>> comes_and_goes = lambda s: s[0][0] and not sum(s[0], ZSet())
-    >>> (stream,) = find(delta_streams(k, signed=False), comes_and_goes)
+    >>> (stream,) = find(streams("k BIGINT NOT NULL", signed=False), comes_and_goes)
     >>> stream[:2]
     [ZSet({(0,): 1}), ZSet({(0,): -1})]
     """
+    if not schemas:
+        raise UsageError("streams need a schema each: streams('k BIGINT', 'k BIGINT')")
+    if ticks < 1:
+        raise UsageError(f"a stream has at least one tick, got ticks={ticks!r}")
+    return _streams(tuple(map(schema_from, schemas)), ticks, signed, killers)
+
+
+@lru_cache(maxsize=256)
+def _streams(
+    schemas: tuple[Schema, ...], ticks: int, signed: bool, killers: bool | None
+) -> SearchStrategy[tuple[list[ZSet], ...]]:
     return blocks(len(schemas) + 1).map(
-        lambda drawn: history(schemas, ticks, signed, drawn[1:], drawn[0])
+        lambda given: history(given, schemas, ticks, signed, killers)
     )
 
 
-def history(
-    schemas: Sequence[Schema],
-    ticks: int,
-    signed: bool,
-    universes: Sequence[bytes],
-    events: bytes,
-) -> tuple[list[ZSet], ...]:
-    """The streams that these bytes stand for.
-
-    A universe has a byte per column of each row. An event has two bytes: one for the tick,
-    where zero is no event, and one for the weight, the row and the table.
-    """
-    tables = list(map(table_rows, schemas, universes))
-    changes: list[list[dict[Row, int]]] = [[{} for _ in range(ticks)] for _ in schemas]
-    sums: list[dict[Row, int]] = [{} for _ in schemas]
-    for tick, table, position, choice in sorted(decoded(events, ticks, len(tables))):
-        row = tables[table][position]
-        present = sums[table].get(row, 0)
-        weight = WEIGHTS[choice] if choice < GONE else -present
-        if not signed and present + weight < 0:
-            weight = -present
-        sums[table][row] = present + weight
-        change = changes[table][tick]
-        change[row] = change.get(row, 0) + weight
-    pairs = zip(schemas, changes, strict=True)
-    return tuple([ZSet(change, schema) for change in stream] for schema, stream in pairs)
-
-
-def table_rows(schema: Schema, universe: bytes) -> list[Row]:
-    """The rows of one table's universe, by the bytes of their values."""
-    width = len(schema)
-    domains = [domain(column.type, column.nullable) for column in schema.columns]
-    return [
-        tuple(
-            skewed(universe[(row * width + place) % BLOCK], choices)
-            for place, choices in enumerate(domains)
-        )
-        for row in range(ROWS)
-    ]
-
-
-def skewed(byte: int, choices: Sequence[T]) -> T:
-    """One of the choices, the first ones more often, so that rows of two tables meet.
-
-    >>> skewed(0, "abc"), skewed(140, "abc"), skewed(255, "abc")
-    ('a', 'a', 'c')
-    """
-    return choices[byte * byte * len(choices) >> 16]
-
-
-def decoded(events: bytes, ticks: int, tables: int) -> list[tuple[int, int, int, int]]:
-    """(tick, table, row, weight) of each event; more of them the more ticks there are."""
-    found = []
-    used = min(BLOCK, 2 * (5 + 2 * ticks))
-    for when, what in zip(events[:used:2], events[1:used:2], strict=True):
-        if when:
-            rest, choice = divmod(what, len(WEIGHTS) + 1)
-            table, position = divmod(rest, ROWS)
-            found.append(((when - 1) % ticks, table % tables, position, choice))
-    return found
-
-
-def table_streams(
-    tables: Mapping[str, Schema], ticks: int = TICKS, signed: bool = True
-) -> SearchStrategy[list[dict[str, ZSet]]]:
+def delta_streams(
+    tables: Tables, ticks: int = TICKS, signed: bool = True, killers: bool | None = None
+) -> SearchStrategy[Ticks]:
     """For each tick, a change of each table: what a `Circuit` takes.
 
     >>> from hypothesis import find
-    >>> find(table_streams({"t": Schema.parse("k BIGINT NOT NULL")}, ticks=2), lambda s: s[1]["t"])
+    >>> find(delta_streams({"t": "k BIGINT NOT NULL"}, ticks=2), lambda ticks: ticks[1]["t"])
     [{'t': ZSet({})}, {'t': ZSet({(0,): 1})}]
     """
+    if not isinstance(tables, Mapping):
+        raise UsageError(
+            f"expected the tables, {{name: schema}}, got {tables!r}: "
+            "for streams of schemas without names see streams(*schemas)"
+        )
     names = list(tables)
-    streams = delta_streams(*tables.values(), ticks=ticks, signed=signed)
-    return streams.map(
-        lambda drawn: [dict(zip(names, deltas, strict=True)) for deltas in zip(*drawn, strict=True)]
-    )
+    drawn = streams(*tables.values(), ticks=ticks, signed=signed, killers=killers)
+    return drawn.map(lambda streams: by_tick(names, streams))
 
 
 # ── Operators and queries ───────────────────────────────────────────────────────────────────
 
 
-class Choices(Random):
-    """A `Random` whose choices are the bytes it is given, so what it chooses shrinks with them.
+def operators(*schemas: Schema | str, kind: Kind | None = None) -> SearchStrategy[Operator]:
+    """An operator that fits these schemas, by its own `sample`; of this kind, or of any of ours.
 
-    `Operator.sample` says how to make an operator for every backend and generator alike, and
-    asks for a `Random`. One that is seeded by Hypothesis would draw as fast, but seeds do not
-    shrink; `st.randoms()` shrinks, but draws once per choice. Zeros choose what is simplest:
-    the first of a sequence, the branch that `random() < p` guards not taken.
-
-    >>> Choices(bytes([0, 2])).choice("abc"), Choices(b"").random()
-    ('a', 0.99609375)
-    """
-
-    def __init__(self, given: bytes) -> None:
-        super().__init__(0)
-        self.given = chain(given, cycle(range(256)))
-
-    def random(self) -> float:
-        return (255 - next(self.given)) / 256
-
-    def getrandbits(self, k: int, /) -> int:
-        return next(self.given) % (1 << k)
-
-
-def operators(kind: type[Operator], *schemas: Schema) -> SearchStrategy[Operator]:
-    """An operator of this kind that fits these schemas, by its own `sample`.
+    Without schemas, one that fits some.
 
     >>> from hypothesis import find
     >>> from deltaproof.reference.operators.join import Join
-    >>> a, b = Schema.parse("a BIGINT"), Schema.parse("b BIGINT, c BIGINT")
-    >>> find(operators(Join, a, b), lambda join: True)
+    >>> find(operators("a BIGINT", "b BIGINT, c BIGINT", kind=Join), lambda join: True)
     Join(on=(('a', 'b'),))
+    >>> find(operators("a BIGINT"), lambda operator: operator.name == "distinct")
+    Distinct()
     """
-    drawn = BYTES.map(lambda given: kind.sample(Choices(given), *schemas))
+    check_kind(kind)
+    if not schemas:
+        return subjects(kind).map(operator_at_top)
+    inputs = tuple(map(schema_from, schemas))
+    kinds = (kind,) if kind else tuple(each for each in OPERATORS if each.arity == len(inputs))
+    if not kinds:
+        raise UsageError(f"no operator has {len(inputs)} inputs: give one schema, or two")
+    drawn = BYTES.map(lambda given: operator_of(given, inputs, *kinds))
     return drawn.filter(lambda operator: operator is not None)  # type: ignore[return-value]
 
 
-def queries(depth: int = 2, root: type[Operator] | None = None) -> SearchStrategy[Query]:
-    """A query of operators at most `depth` deep over tables t0 and t1; the top one of this kind.
+def operator_at_top(subject: Subject) -> Operator:
+    if subject.operator is None:
+        raise UsageError(f"{subject} is a function, and no operator")
+    return subject.operator
+
+
+def queries(
+    depth: int = 2,
+    root: Kind | None = None,
+    tables: Tables | None = None,
+    kinds: Sequence[Kind] = OPERATORS,
+) -> SearchStrategy[Query]:
+    """A query of operators at most `depth` deep over t0 and t1; the top one of the kind `root`.
+
+    Over these tables instead, or of these kinds of operators, where they are given.
 
     >>> from hypothesis import find
     >>> from deltaproof.reference.operators.distinct import Distinct
@@ -325,13 +256,81 @@ def queries(depth: int = 2, root: type[Operator] | None = None) -> SearchStrateg
     └─ filter c0 >= 3
        └─ t0
     """
-    drawn = blocks(2**depth).map(lambda given: query_of(given, depth, root))
+    check_kind(root)
+    for kind in kinds:
+        check_kind(kind)
+    if depth < 0 or (root and not depth):
+        raise UsageError(f"expected at least one level of operators, got depth={depth!r}")
+    return _queries(depth, (root,) if root else (), tables_from(tables), tuple(kinds))
+
+
+@lru_cache(maxsize=256)
+def _queries(
+    depth: int, roots: tuple[Kind, ...], tables: tuple[Table, ...], kinds: tuple[Kind, ...]
+) -> SearchStrategy[Query]:
+    root = next(iter(roots), None)
+    drawn = blocks(2**depth).map(lambda given: query_of(given, depth, root, tables, kinds))
     return drawn.filter(lambda query: query is not None)  # type: ignore[return-value]
 
 
-def subjects(kind: type[Operator]) -> SearchStrategy[Subject]:
-    """An operator of this kind at the schemas of its inputs: what the operator laws speak of."""
-    return queries(depth=1, root=kind).map(subject_of_query)
+def views(
+    depth: int = 2,
+    root: Kind | None = None,
+    tables: Tables | None = None,
+    kinds: Sequence[Kind] = OPERATORS,
+    *,
+    ticks: int = TICKS,
+    signed: bool = True,
+    killers: bool | None = None,
+) -> SearchStrategy[tuple[Query, Ticks]]:
+    """A query as `queries` draws it, and ticks that change its tables: what a view must follow.
+
+    >>> from hypothesis import find
+    >>> from deltaproof.reference.operators.distinct import Distinct
+    >>> changes = lambda view: view[0].meaning()(view[1][-1])
+    >>> query, ticks = find(views(1, Distinct, ticks=1), changes)
+    >>> ticks
+    [{'t0': ZSet({(0,): 1})}]
+    """
+    given = tables_from(tables)
+    most = len(given) or 2
+    query_blocks = 2**depth
+    queries(depth, root, tables, kinds)  # raises for arguments that fit nothing
+
+    def view(drawn: tuple[bytes, ...]) -> tuple[Query, Ticks] | None:
+        query = query_of(drawn[:query_blocks], depth, root, given, kinds)
+        if query is None:
+            return None
+        used = query.tables()
+        changes = drawn[query_blocks : query_blocks + 1 + len(used)]
+        return query, by_tick(
+            list(used), history(changes, [*used.values()], ticks, signed, killers)
+        )
+
+    found = blocks(query_blocks + 1 + most).map(view)
+    return found.filter(lambda view: view is not None)  # type: ignore[return-value]
+
+
+def tables_from(tables: Tables | None) -> tuple[Table, ...]:
+    return tuple(Table(name, schema_from(each)) for name, each in (tables or {}).items())
+
+
+def subjects(kind: Kind | None = None) -> SearchStrategy[Subject]:
+    """An operator of this kind at the schemas of its inputs: what the operator laws speak of.
+
+    >>> from hypothesis import find
+    >>> from deltaproof.reference.operators.negate import Negate
+    >>> find(subjects(Negate), lambda subject: True).schemas[0].names
+    ('c0',)
+    """
+    return _subjects((kind,) if kind else ())
+
+
+@lru_cache(maxsize=256)
+def _subjects(kinds: tuple[Kind, ...]) -> SearchStrategy[Subject]:
+    drawn = queries(depth=1, root=next(iter(kinds), None))
+    with_operator = drawn if kinds else drawn.filter(lambda query: isinstance(query, Apply))
+    return with_operator.map(subject_of_query)
 
 
 def subject_of_query(query: Query) -> Subject:
@@ -341,59 +340,16 @@ def subject_of_query(query: Query) -> Subject:
     return subject_of(query.operator, *[each.schema for each in query.over])
 
 
-def query_of(given: Sequence[bytes], depth: int, root: type[Operator] | None) -> Query | None:
-    """The query that these blocks stand for; None when the operator at its top does not fit.
-
-    The first is for the tables. Then there is one for every place of a binary tree, the top
-    first: which table if this is a leaf, whether it is one, the operator, its choices.
-    """
-    tables = tables_of(given[0])
-
-    def node(place: int, left: int, leaf: Query) -> Query:
-        if not left:
-            return leaf
-        stop, choice, *leaves = given[place][:4]
-        forced = root if place == 1 else None
-        if stop % 4 == 0 and not forced:
-            return leaf
-        kind = forced or OPERATORS[choice % len(OPERATORS)]
-        inputs = [
-            node(2 * place + side, left - 1, tables[leaves[side] % len(tables)])
-            for side in range(kind.arity)
-        ]
-        for over in fitting(*inputs):
-            operator = kind.sample(Choices(given[place][4:]), *[each.schema for each in over])
-            if operator is not None:
-                return apply(operator, *over)
-        return leaf
-
-    query = node(1, depth, tables[0])
-    fits = root is None or (isinstance(query, Apply) and isinstance(query.operator, root))
-    return query if fits else None
-
-
-def tables_of(given: bytes) -> tuple[Table, Table]:
-    """Two tables, the second one half the time with the types of the first."""
-    first, second = schema_of(given[1:], "c"), schema_of(given[COLUMNS + 2 :], "d")
-    return Table("t0", first), Table("t1", second if given[0] % 2 else renamed(first, "d"))
-
-
-def renamed(schema: Schema, prefix: str) -> Schema:
-    """The same types under other names, so that a UNION ALL or a join fits."""
-    return Schema(tuple(Column(f"{prefix}{n}", c.type) for n, c in enumerate(schema.columns)))
-
-
-def fitting(left: Query, *right: Query) -> list[list[Query]]:
-    """Inputs to offer an operator, in this order: as drawn, without a name twice, a self-join."""
-    pairs = [[left, *right]]
-    if right:
-        pairs += [[left, prefixed(right[0], left)], [left, left], [left, prefixed(left, left)]]
-    return pairs
-
-
-def prefixed(query: Query, other: Query) -> Query:
-    """The query with its columns renamed, so that it shares no name with the other one."""
-    prefix = "r"
-    while {prefix + name for name in query.schema.names} & set(other.schema.names):
-        prefix += "r"
-    return query.prefix(prefix)
+def check_kind(kind: Kind | None) -> None:
+    """Raises UsageError for what is no kind of operator, or for one that cannot be drawn."""
+    if kind is None:
+        return
+    given: object = kind  # whatever the caller wrote
+    if not (isinstance(given, type) and issubclass(given, Operator)):
+        raise UsageError(f"expected a kind of operator, such as Distinct, got {kind!r}")
+    if vars(Operator)["sample"].__func__ is getattr(kind.sample, "__func__", None):
+        raise UsageError(
+            f"{kind.__name__} has no `sample`, which says how to draw one: "
+            "write it (see deltaproof.reference.operator.Operator.sample), "
+            "or judge one instance at the schemas of its inputs"
+        )

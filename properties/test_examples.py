@@ -7,8 +7,14 @@ import importlib
 
 import pytest
 
+MODULES = (
+    *("law", "laws", "laws.instances", "laws.words", "laws.groups", "laws.ordered"),
+    *("show", "killers", "decode", "strategies", "draw", "reduce"),
+    *("verdict", "check", "law_json", "lawfile", "asserts"),
+)
 
-@pytest.mark.parametrize("module", ["law", "laws", "laws.words", "show", "strategies", "check"])
+
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"deltaproof.properties.{module}"))
     assert results.attempted

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from deltaproof.properties.check import Verdict, check_law
+from deltaproof.properties.draw import Draws
 from deltaproof.properties.law import GROUPS, Law
 from deltaproof.properties.laws import CATALOGUE, laws_of, never_lifted
 from deltaproof.reference.operator import Operator, Shape
@@ -17,6 +18,8 @@ from deltaproof.reference.operators.join import Join
 
 LAWS_OF_DATA = [law for law in CATALOGUE if law.of in ("zset", "stream")]
 LAWS_OF_OPERATORS = [(kind, law) for kind in OPERATORS for law in laws_of(kind)]
+EXAMPLES = settings().max_examples
+DRAWS = {kind: Draws(kind, EXAMPLES) for kind in OPERATORS}  # drawn when a test asks for them
 LEAST_TELLING = 0.1  # the share of cases that must be able to refute the law
 
 
@@ -32,12 +35,12 @@ def holds(verdict: Verdict) -> bool:
 
 @pytest.mark.parametrize("law", LAWS_OF_DATA, ids=name_of)
 def test_zsets_and_streams_obey(law: Law) -> None:
-    assert holds(check_law(law, examples=settings().max_examples))
+    assert holds(check_law(law, examples=EXAMPLES))
 
 
 @pytest.mark.parametrize(("kind", "law"), LAWS_OF_OPERATORS, ids=name_of)
 def test_operators_obey(kind: type[Operator], law: Law) -> None:
-    assert holds(check_law(law, kind, examples=settings().max_examples))
+    assert holds(check_law(law, kind, EXAMPLES, draws=DRAWS[kind]))
 
 
 def test_every_law_is_run_by_somebody() -> None:
@@ -54,17 +57,27 @@ def test_every_operator_obeys_the_laws_of_its_shape(kind: type[Operator]) -> Non
     assert {"operator", "query"} <= obeyed
 
 
+@pytest.mark.parametrize("kind", OPERATORS, ids=name_of)
+def test_every_operator_has_a_law_of_its_own(kind: type[Operator]) -> None:
+    assert [law for law in laws_of(kind) if law.of == kind.name and law.name.startswith(kind.name)]
+
+
 @pytest.mark.parametrize("law", CATALOGUE, ids=name_of)
 def test_a_law_says_what_it_is_and_why(law: Law) -> None:
-    subject = law.name.split("_")[0]
-    assert subject in SUBJECTS.get(law.of, (law.of.split("_")[0],))
+    subjects = {*SUBJECTS.get(law.of, ())}
+    if law.of in OPERATORS_BY_NAME:
+        subjects.add(law.of.split("_")[0])
+    assert law.name.split("_")[0] in subjects
     assert law.statement.isascii()
+    assert law.statement.count(" = ") == 1
     assert all(law.sides)
     assert law.why.endswith(".")
     assert law.source
 
 
+OPERATORS_BY_NAME = {kind.name for kind in OPERATORS}
 SUBJECTS = {
+    "zset": ("zset",),
     "stream": ("integrate", "differentiate", "delay"),
     **dict.fromkeys(GROUPS, ("operator", "increment")),
     "query": ("circuit",),

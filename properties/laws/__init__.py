@@ -23,7 +23,22 @@ from deltaproof.properties.law import (
     law,
     subject_of,
 )
-from deltaproof.properties.laws import claims, data, operators, particular, queries, shapes
+from deltaproof.properties.laws import (
+    claims,
+    data,
+    groups,
+    joins,
+    loops,
+    operators,
+    ordered,
+    queries,
+    rowwise,
+    sets,
+    shapes,
+    streams,
+    ticks,
+)
+from deltaproof.properties.laws.instances import often_met
 from deltaproof.reference.operator import Operator
 
 __all__ = ["CATALOGUE", "Equation", "Law", "Subject", "law", "laws_of", "subject_of"]
@@ -34,23 +49,23 @@ def written_in(module: ModuleType) -> tuple[Law, ...]:
     return tuple(each for each in vars(module).values() if isinstance(each, Law))
 
 
-CATALOGUE: tuple[Law, ...] = tuple(
-    each
-    for module in (data, operators, shapes, claims, particular, queries)
-    for each in written_in(module)
-)
+EVERY_OPERATOR = (operators, ticks, loops, shapes, claims)
+ONE_OPERATOR = (rowwise, sets, joins, groups, ordered, streams)
+MODULES = (data, *EVERY_OPERATOR, *ONE_OPERATOR, queries)
+CATALOGUE: tuple[Law, ...] = tuple(each for module in MODULES for each in written_in(module))
 
 
 def laws_of(declared: Operator | type[Operator] | Subject) -> tuple[Law, ...]:
     """The laws that this must obey, by what it declares: its shape, its claims, its own `laws`.
 
-    Of a kind of operator these are the laws of all its instances, each of which has its
-    premises; see `Law.fits`. An operator may carry laws of its own as a tuple `laws`.
+    Of a kind of operator these are the laws of all its instances, less those whose premises hardly
+    one of them meets; an instance has those whose premises it meets. An operator may carry laws
+    of its own as a tuple `laws`.
 
     >>> from deltaproof.reference.operators.distinct import Distinct
     >>> from deltaproof.reference.operators.join import Join
     >>> [each.name for each in laws_of(Distinct) if each.of == "distinct"]
-    ['distinct_is_a_set']
+    ['distinct_is_a_set', 'distinct_merges']
     >>> [each.name for each in laws_of(Join) if each.of == "bilinear"][:2]
     ['operator_left_additive', 'operator_right_additive']
     """
@@ -60,7 +75,8 @@ def laws_of(declared: Operator | type[Operator] | Subject) -> tuple[Law, ...]:
     laws = tuple(each for each in CATALOGUE if each.of in groups) + own
     if isinstance(declared, Subject):
         return tuple(each for each in laws if each.fits(declared))
-    return laws
+    kind = declared if isinstance(declared, type) else type(declared)
+    return tuple(law for law in laws if all(often_met(each, kind) for each in law.premises))
 
 
 def unclaimed_laws(q: Subject) -> tuple[Law, ...]:
@@ -79,8 +95,6 @@ def possible_groups(declared: Operator | type[Operator]) -> frozenset[str]:
         said |= {"over_time", f"{declared.shape.value}_over_time"}
     said |= {name for name, group in GROUPS.items() if not group.claimable}
     names = {each for name in said for each in inherited(name)}
-    if never_lifted(declared):
-        names = {each for each in names if "lifted" not in inherited(each)}
     return frozenset(names if over_time(declared) else names - {"over_time"})
 
 

@@ -11,8 +11,10 @@ Who may claim what is in `law.GROUPS`. A planner, a sharded engine or a cache bu
 from __future__ import annotations
 
 from deltaproof.properties.law import (
+    LIFTED,
     Bags,
     Equation,
+    Premise,
     Size,
     Streams,
     Subject,
@@ -33,7 +35,11 @@ from deltaproof.properties.laws.words import (
     total,
     unpermuted,
 )
+from deltaproof.reference.operator import Shape
 from deltaproof.reference.stream import lift
+
+GENERAL = Shape.GENERAL
+LINEAR_IN_EACH = Premise("Q is linear, or linear in each input", lambda q: q.shape is not GENERAL)
 
 
 @law(
@@ -56,6 +62,17 @@ def operator_positive(q: Subject, a: Bags) -> Equation:
     """Out of tables comes a table: an engine that cannot hold negative weights can hold it."""
     rows = q.meaning(*a)
     return Equation(above_zero(rows), rows)
+
+
+@law(
+    "positive",
+    "distinct(Q(distinct(a))) = distinct(Q(a)) over tables",
+    source="DBSP (VLDB 2023) proposition 4.5, for all that is positive and linear; Lean: *_dedup",
+    provided=LINEAR_IN_EACH,
+)
+def operator_under_distinct(q: Subject, a: Bags) -> Equation:
+    """A DISTINCT below another one may be dropped, whatever positive linear chain is between."""
+    return Equation(distinct(q.meaning(*map(distinct, a))), distinct(q.meaning(*a)))
 
 
 @law(
@@ -141,6 +158,7 @@ def operator_permutes_columns(q: Subject, a: ZSets) -> Equation:
     "partitioned",
     "sum of Q(part of a) = Q(a)",
     source="beyond the paper: data parallelism by key, Lean: none",
+    provided=LIFTED,
 )
 def operator_partitions(q: Subject, a: ZSets, n: Size) -> Equation:
     """Shards may be worked on apart, and their answers put together."""

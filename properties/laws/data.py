@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from deltaproof.properties.law import (
-    Equation,
-    Factor,
-    Stream,
-    Tick,
-    law,
-)
-from deltaproof.properties.laws.words import (
-    plus,
-    spliced,
-)
+from deltaproof.properties.law import Equation, Factor, Stream, Tick, law
+from deltaproof.properties.laws.words import plus, spliced
 from deltaproof.reference.stream import delay, differentiate, integrate, lift
 from deltaproof.reference.zset import ZSet
 
@@ -61,6 +52,18 @@ def zset_scale_distributes(a: ZSet, b: ZSet, n: Factor) -> Equation:
 def zset_scale_adds(a: ZSet, n: Factor, m: Factor) -> Equation:
     """A row of weight 2 is that row twice."""
     return Equation(a.scale(n + m), a.scale(n) + a.scale(m))
+
+
+@law("zset", "n(ma) = (nm)a", source=GROUP)
+def zset_scale_associative(a: ZSet, n: Factor, m: Factor) -> Equation:
+    """Whoever doubles and then triples has done it six times."""
+    return Equation(a.scale(m).scale(n), a.scale(n * m))
+
+
+@law("zset", "-1 a = -a", source=GROUP)
+def zset_scale_negates(a: ZSet) -> Equation:
+    """To delete is to insert minus once."""
+    return Equation(a.scale(-1), -a)
 
 
 @law("zset", "ZSet(entries of a and of b) = a + b", source=GROUP)

@@ -14,10 +14,8 @@ from deltaproof.properties.law import (
     ZSets,
     law,
 )
-from deltaproof.properties.laws.words import (
-    plus,
-)
-from deltaproof.reference.stream import delay, incremental, integrate, lift
+from deltaproof.properties.laws.words import plus
+from deltaproof.reference.stream import delay, differentiate, incremental, integrate, lift
 from deltaproof.reference.zset import ZSet
 
 # ── Linear operators ────────────────────────────────────────────────────────────────────────
@@ -50,6 +48,14 @@ def operator_commutes_with_integrate(q: Subject, s: Streams) -> Equation:
     return Equation(lift(q.meaning)(*map(integrate, s)), integrate(lift(q.meaning)(*s)))
 
 
+@law(
+    "linear", "Q(D(s)) = D(Q(s))", source="DBSP (VLDB 2023) theorem 3.3; Lean: derivative_lift_comm"
+)
+def operator_commutes_with_differentiate(q: Subject, s: Streams) -> Equation:
+    """The changes of the output are the output of the changes."""
+    return Equation(lift(q.meaning)(*map(differentiate, s)), differentiate(lift(q.meaning)(*s)))
+
+
 @law("linear", "Q^D(s) = Q(s)", source=LTI)
 def increment_is_operator(q: Subject, s: Streams) -> Equation:
     """A linear operator is its own increment and needs no state."""
@@ -71,6 +77,12 @@ def operator_left_additive(q: Subject, a: Left, more: Left, b: Right) -> Equatio
 def operator_right_additive(q: Subject, a: Left, b: Right, more: Right) -> Equation:
     """The delta rule da x b + a x db + da x db is derived from it."""
     return Equation(q.meaning(a, b + more), q.meaning(a, b) + q.meaning(a, more))
+
+
+@law("bilinear", "Q(n a, m b) = nm Q(a, b)", source=BILINEAR)
+def operator_multiplies_factors(q: Subject, a: Left, b: Right, n: Factor, m: Factor) -> Equation:
+    """Pairs are counted, not made: a row that is there n times meets one that is there m times."""
+    return Equation(q.meaning(a.scale(n), b.scale(m)), q.meaning(a, b).scale(n * m))
 
 
 @law("bilinear", "Q(0, b) = 0", source=BILINEAR)

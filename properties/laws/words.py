@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import isnan
 from typing import Any, cast
 from zlib import crc32
 
-from deltaproof.properties.law import (
-    Stream,
-    Streams,
-    Subject,
-    Ticks,
-    ZSets,
-    run,
-    subject_of,
-)
+from deltaproof.properties.law import Stream, Streams, Subject, Ticks, ZSets, reversed_columns, run
 from deltaproof.reference.circuit import Circuit
 from deltaproof.reference.errors import DeltaproofError, RowError
 from deltaproof.reference.operator import Operator
@@ -64,6 +57,22 @@ def pruned(state: Any) -> Any:
     if not isinstance(state, list):
         return state
     return [each for each in map(pruned, state) if each != []]
+
+
+def unordered(state: Any) -> Any:
+    """A saved state, pruned, its entries in one order: in which they are saved, nobody promises.
+
+    >>> unordered([[["b"], 1], [["a"], 2], []])
+    [[['a'], 2], [['b'], 1]]
+    """
+    return in_one_order(pruned(state))
+
+
+def in_one_order(state: Any) -> Any:
+    if not isinstance(state, list):
+        return state
+    parts = list(map(in_one_order, state))
+    return sorted(parts, key=json.dumps) if all(isinstance(e, list) for e in parts) else parts
 
 
 def spliced(stream: Stream, other: Stream, t: int) -> Stream:
@@ -126,12 +135,12 @@ def other_value(value: Value) -> Value:
 
 def permuted(q: Subject, a: ZSets) -> tuple[Subject, ZSets]:
     """The operator over inputs whose columns are in reverse, and those inputs."""
-    schemas = [Schema(tuple(reversed(each.columns))) for each in q.schemas]
+    schemas = [reversed_columns(each) for each in q.schemas]
     rows = tuple(
         ZSet({row[::-1]: weight for row, weight in each.items()}, schema)
         for each, schema in zip(a, schemas, strict=True)
     )
-    return subject_of(cast(Operator, q.operator), *schemas), rows
+    return q.another(cast(Operator, q.operator), *schemas), rows
 
 
 def unpermuted(q: Subject, turned: Subject, rows: ZSet) -> ZSet:
@@ -185,6 +194,12 @@ def composed_outputs(query: Query, ticks: Ticks) -> Stream:
     return streams[query]
 
 
+def saved(circuit: Circuit) -> tuple[Any, ...]:
+    """What a checkpoint says of the view and of the operators."""
+    checkpoint = json.loads(circuit.checkpoint())
+    return checkpoint["contents"], unordered(checkpoint["nodes"])
+
+
 def refuses(circuit: Circuit, tick: dict[str, ZSet]) -> bool:
     """Whether the circuit refuses this tick."""
     try:
@@ -192,3 +207,55 @@ def refuses(circuit: Circuit, tick: dict[str, ZSet]) -> bool:
     except DeltaproofError:
         return True
     return False
+
+
+def reversed_rows(rows: ZSet) -> ZSet:
+    """The same Z-set, written down in the other order."""
+    return ZSet.trusted(dict(reversed(list(rows.items()))), rows.schema)
+
+
+def negated(stream: Stream) -> Stream:
+    """The negation at every tick."""
+    return [-each for each in stream]
+
+
+def looped(operator: Callable[..., Stream], s: Streams) -> Stream:
+    """fix a. Q(s + z(a)): the output, a tick later, is added to the last input.
+
+    Q is causal, so the first t ticks of the input make the first t of the output.
+
+    >>> looped(lambda stream: stream, ([ZSet({("a",): 1}), ZSet(), ZSet({("b",): 1})],))
+    [ZSet({('a',): 1}), ZSet({('a',): 1}), ZSet({('a',): 1, ('b',): 1})]
+    """
+    *others, last = s
+    output: Stream = []
+    for t in range(1, len(last) + 1):
+        fed = [plus(own, back) for own, back in zip(last[:t], [ZSet(), *output], strict=True)]
+        output = operator(*[each[:t] for each in others], fed)
+    return output
+
+
+def grouped(rows: ZSet, key_of: Callable[[Row], Row]) -> dict[Row, ZSet]:
+    """The rows of each key.
+
+    >>> grouped(ZSet({("a", 1): 2, ("b", 1): 1}), lambda row: row[:1])
+    {('a',): ZSet({('a', 1): 2}), ('b',): ZSet({('b', 1): 1})}
+    """
+    found: dict[Row, dict[Row, int]] = {}
+    for row, weight in rows.items():
+        found.setdefault(key_of(row), {})[row] = weight
+    return {key: ZSet(group, rows.schema) for key, group in found.items()}
+
+
+def first_columns(rows: ZSet, width: int) -> ZSet:
+    """The first columns of the rows; rows that become equal add up.
+
+    >>> first_columns(ZSet({("a", 1): 2, ("a", 2): 1}), 1)
+    ZSet({('a',): 3})
+    """
+    return ZSet([(row[:width], weight) for row, weight in rows.items()])
+
+
+def where(rows: ZSet, holds: Callable[[Row], bool]) -> ZSet:
+    """The rows of which this holds, with their weights."""
+    return ZSet({row: weight for row, weight in rows.items() if holds(row)}, rows.schema)
