@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,20 +29,29 @@ from deltaproof.conformance.console import (
     say,
     writable,
 )
+from deltaproof.conformance.duration import Duration
 from deltaproof.conformance.explain import explain, explain_json
 from deltaproof.conformance.flights import FlightsReport, flights_run
 from deltaproof.conformance.flights_data import data_folder
+from deltaproof.conformance.fuzzing.command import fuzz
 from deltaproof.conformance.judge import Judge, Oracle, run_cases
+from deltaproof.conformance.laws.command import laws
+from deltaproof.conformance.laws.replay import is_law_file, replay_law
+from deltaproof.conformance.new_operator import new_operator
+from deltaproof.conformance.pools import VALUES
 from deltaproof.conformance.prove import prove
 from deltaproof.conformance.report import suite_lines, verdict_line
 from deltaproof.conformance.suite import Suite, SuiteRun, in_shape, outcome, select_cells
+from deltaproof.conformance.target import kind_named
 from deltaproof.reference.errors import (
     BackendError,
     BackendMissing,
+    CaseError,
     DeltaproofError,
     SqlError,
     UsageError,
 )
+from deltaproof.reference.operators import knowing
 from deltaproof.reference.sql import DIALECTS, to_sql
 
 DEFAULT_BACKENDS = ("reference", "spark", "sqlite", "duckdb")
@@ -98,23 +106,6 @@ def complain(message: str, code: int = USAGE) -> int:
     return code
 
 
-class Seconds(click.ParamType[float]):
-    """A duration: 60s, 5m, 2h, or a plain number of seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
-        if match is None:
-            self.fail(f"{value!r} is not a duration like 60s, 5m or 2h", param, ctx)
-        seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
-        if not seconds:
-            self.fail("a run of no time at all says nothing", param, ctx)
-        return seconds
-
-
 @click.group(no_args_is_help=True)
 @click.version_option(package_name="deltaproof")
 def command() -> None:
@@ -125,15 +116,26 @@ def command() -> None:
     """
 
 
+command.add_command(laws)
 command.add_command(prove)
+command.add_command(new_operator)
+command.add_command(fuzz)
 
 
 @command.command()
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
 @click.option("-b", "--backend", "names", multiple=True, help="A backend; repeat for several.")
+@click.option("--operator", "own", multiple=True, help="Yours, FILE.py:Operator: run its cells.")
 @click.option("--cases", type=click.IntRange(min=1), help=f"Random cases ({DEFAULT_CASES:,}).")
 @click.option("--seed", type=int, default=7, show_default=True, help="Everything follows from it.")
-@click.option("--for", "seconds", type=Seconds(), help="Run for this long instead: 60s, 5m.")
+@click.option(
+    "--values",
+    type=click.Choice(VALUES),
+    default="mixed",
+    show_default=True,
+    help="What tables hold: killers are values that broke engines; mixed, in one shape of six.",
+)
+@click.option("--for", "seconds", type=Duration(), help="Run for this long instead: 60s, 5m.")
 @click.option("--days", type=click.IntRange(1, 365), help=f"Days of flights ({DEFAULT_DAYS}).")
 @click.option("--flights/--no-flights", default=None, help="Replay the real stream of flights.")
 @click.option(
@@ -143,8 +145,10 @@ command.add_command(prove)
 def conform(
     cells: tuple[str, ...],
     names: tuple[str, ...],
+    own: tuple[str, ...],
     cases: int | None,
     seed: int,
+    values: str,
     seconds: float | None,
     days: int | None,
     flights: bool | None,
@@ -161,16 +165,20 @@ def conform(
       deltaproof conform
       deltaproof conform -b reference -b duckdb --for 60s
       deltaproof conform -b spark --cases 2000 distinct@null aggregate
+      deltaproof conform --values killers -b duckdb --no-flights
+      deltaproof conform --operator mine.py:Median -b duckdb -b spark --cases 2000
       deltaproof conform --no-flights --json > outcome.json
     """
-    chosen = select_cells(cells)
+    kinds = [kind_named(target) for target in own]
+    click.get_current_context().with_resource(knowing(*kinds))
+    chosen = select_cells(cells or [kind.name for kind in kinds])
     writable(out)
     backends, not_run = open_backends(names)
-    with_flights = flights or (flights is None and not cells)
+    with_flights = flights or (flights is None and not cells and not own)
     if with_flights:
         data_folder()  # raises before the long run, not after it, when the data is not installed
     with progress_bar() as progress:
-        suite = Suite(backends, not_run, seed, chosen, out, progress, names)
+        suite = Suite(backends, not_run, seed, chosen, out, progress, names, values)
         found = suite.go(cases or DEFAULT_CASES, seconds)
         replay: FlightsReport | None = None
         if with_flights:
@@ -192,15 +200,20 @@ def conform(
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("-b", "--backend", "names", multiple=True, help="A backend; repeat for several.")
+@click.option("--operator", "own", multiple=True, help="Yours, FILE.py:Operator, that it is about.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
-def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
-    """Replay one case file on one or several backends, and explain what differs.
+def replay(file: Path, names: tuple[str, ...], own: tuple[str, ...], as_json: bool) -> int:
+    """Replay one case or law file on one or several backends, and explain what differs.
 
     \b
-    Example:
+    Examples:
       deltaproof replay out/cases/5c1e0b7a90ff.case.json -b spark -b reference
+      deltaproof replay out/laws/operator_odd-0b1c2d3e4f5a.law.json --operator mine.py:Median
     """
-    case = Case.load(file)
+    if is_law_file(file):
+        return replay_law(file, own, open_backends(names)[0] if names else [], as_json)
+    click.get_current_context().with_resource(knowing(*map(kind_named, own)))
+    case = load_case(file)
     backends, _ = open_backends(names or ("reference",))
     expected = Oracle(case.query).expected(case)
     outcomes: list[dict[str, Any]] = []
@@ -225,6 +238,16 @@ def replay(file: Path, names: tuple[str, ...], as_json: bool) -> int:
     return code
 
 
+def load_case(file: Path) -> Case:
+    try:
+        return Case.load(file)
+    except CaseError as error:
+        if "unknown operator" not in str(error):
+            raise
+        known = "make yours known with --operator package.module:Name or file.py:Name"
+        raise CaseError(f"{error}; {known}") from None
+
+
 def observe(each: Backend, case: Case) -> list[Observed]:
     """What the backend shows of the case. Raises BackendError however it fails."""
     try:
@@ -239,15 +262,24 @@ def observe(each: Backend, case: Case) -> list[Observed]:
 @command.command()
 @click.option("-b", "--backend", "names", multiple=True, help="reference, spark; both by default.")
 @click.option("--seed", type=int, default=7, show_default=True)
+@click.option("--fuzz", "by_fuzzing", is_flag=True, help="Find the reference's by `fuzz` instead.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
-def mutants(names: tuple[str, ...], seed: int, as_json: bool) -> int:
+def mutants(names: tuple[str, ...], seed: int, by_fuzzing: bool, as_json: bool) -> int:
     """Prove that the suite can fail: plant known bugs, and see each one killed in its cell.
+
+    With --fuzz nothing is predicted: each bug of the reference is to be found by fuzzing its
+    operator, from an empty corpus, within a minute.
 
     \b
     Examples:
       deltaproof mutants
       deltaproof mutants -b reference --json
+      deltaproof mutants --fuzz
     """
+    if by_fuzzing:
+        from deltaproof.conformance.mutants.fuzzed import mutants_by_fuzzing
+
+        return mutants_by_fuzzing(names, seed, as_json)
     from deltaproof.conformance.mutants import run_mutants
 
     with progress_bar() as progress:
