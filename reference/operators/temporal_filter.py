@@ -49,7 +49,8 @@ class TemporalFilter(Operator):
     Law      the weight of a is Σ w(a) w(n) over the moments n with lower(a) <= n < upper(a)
     Source   DBSP (VLDB 2023) theorem 3.4; Materialize's temporal filters; Lean: filter_incremental
     Raises   SchemaError without a bound, for a clock of more than one column, or for bounds
-             that are not of the clock's type
+             that are not of the clock's type; EvaluationError for a row whose bound has no
+             value, whatever the clock says
 
     >>> from deltaproof.reference.scalar import col
     >>> rows, clock = Schema.parse("t BIGINT"), Schema.parse("now BIGINT")
@@ -68,6 +69,7 @@ class TemporalFilter(Operator):
     state = "the clock, and the rows in the order of their bounds"
     theorem = "temporal_filter_increment"
     source = "DBSP (VLDB 2023) theorem 3.4; Lean: bilinear_incremental"
+    claimed = ("monotone", "by_name")
 
     def output(self, *inputs: Schema) -> Schema:
         rows, clock = inputs
@@ -92,10 +94,12 @@ class TemporalFilter(Operator):
         rows, clock = inputs
         moments = Schema((*rows.columns, Column(unused_name(rows), clock.types[0])))
         admits = self.predicate(col(moments.names[-1])).compile(moments)
+        bounds_of = self.bounds(rows)
 
         def filtered(rows: ZSet, clock: ZSet) -> ZSet:
             weights: dict[Row, Weight] = {}
             for row, weight in rows.items():
+                bounds_of(row)  # a bound without a value is an error whatever the clock says
                 for now, moment in clock.items():
                     if admits(row + now):
                         weights[row] = weights.get(row, 0) + weight * moment

@@ -284,6 +284,15 @@ def test_a_row_with_a_bound_that_is_null_is_never_there() -> None:
     assert contents(VALID, ticks) == [ZSet()]
 
 
+@pytest.mark.parametrize("row", [(2**62, 0), (None, 2**63 - 1)])
+def test_a_bound_without_a_value_is_an_error_whatever_the_clock_says(row: Row) -> None:
+    view = T.temporal_filter(CLOCK, lower=col("k") * 4, upper=col("v") + 1)
+    with pytest.raises(EvaluationError):
+        view.meaning()({"t": ZSet({row: 1})})
+    with pytest.raises(EvaluationError):
+        Circuit(view).step({"t": {row: 1}})
+
+
 def test_a_row_deleted_after_the_clock_moved_is_the_row_that_came() -> None:
     ticks: list[Tick] = [
         {"t": {(1, 9): 1}, "clock": {(2,): 1}},
