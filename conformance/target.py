@@ -3,6 +3,7 @@
     target_named     whatever the words name
     callable_named   a function, or anything else that can be called
     operator_named   an operator: a kind of operator, or one with its arguments
+    kind_named       a kind of operator
 
 Nothing is ever imported because a file of cases says so: only because the user does.
 """
@@ -50,6 +51,18 @@ def operator_named(target: str) -> Operator | type[Operator]:
         raise UsageError(f"{target} is no operator, but {type(value).__name__} {value!r}")
     found: Operator | type[Operator] = value
     return found
+
+
+def kind_named(target: str) -> type[Operator]:
+    """The kind of operator that these words name; of one with its arguments, its kind.
+
+    Raises UsageError when there is none.
+
+    >>> kind_named("distinct").name
+    'distinct'
+    """
+    found = operator_named(target)
+    return found if isinstance(found, type) else type(found)
 
 
 def callable_named(target: str, modules: Modules) -> Callable[..., Any]:

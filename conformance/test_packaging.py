@@ -91,6 +91,8 @@ DOORS = {
     "deltaproof.conformance.adapters.spark",
     "deltaproof.conformance.adapters.duckdb",
     "deltaproof.conformance.mutants.spark",
+    "deltaproof.conformance.pytest_plugin",
+    "deltaproof.conformance.skeleton.values_of_spark",
     "deltaproof.conformance.tpch.oracle",
     "deltaproof.conformance.tpch.run",
 }

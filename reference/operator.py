@@ -109,13 +109,17 @@ class Operator:
         """
         return self.claimed
 
+    def claimed_if(self, **conditions: bool) -> tuple[str, ...]:
+        """What is `claimed`, less what has a condition that this instance does not meet."""
+        return tuple(name for name in self.claimed if conditions.get(name, True))
+
     def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
         """For each input the columns by which it may be partitioned.
 
         Rows that agree in these columns must stay together; then the outputs of the parts add
         up to the output of the whole. Without columns nothing may be taken apart.
         """
-        if self.shape is Shape.LINEAR and self.lifted:
+        if self.shape is Shape.LINEAR:
             return tuple(each.names for each in inputs)
         return tuple(() for _ in inputs)
 
@@ -145,7 +149,7 @@ class Operator:
 
     def select(self, *inputs: Relation) -> Statement | None:
         """The operator as SQL says it; None where plain SQL has no words for it."""
-        raise NotImplementedError
+        return None
 
     @classmethod
     def sample(cls, random: Random, *inputs: Schema) -> Self | None:

@@ -20,6 +20,7 @@ from functools import reduce
 from sqlglot import exp
 
 from deltaproof.reference.errors import SchemaError
+from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.query import Apply, Query, Table
 from deltaproof.reference.scalar_functions import ArrayOf
 from deltaproof.reference.scalar_tree import ColumnRef, Comparison, Expr, Literal
@@ -87,10 +88,10 @@ class StatementPrinter:
         inputs = [Relation(self.name(each), each.schema) for each in node.inputs]
         said = node.operator.select(*inputs)
         if said is None:
-            raise SchemaError(
-                f"{node.operator.name} has no plain SQL form: SQL has neither rows of negative "
-                "weight nor contents of earlier ticks"
-            )
+            name, why = node.operator.name, "its `select` gives none"
+            if type(node.operator) in OPERATORS:
+                why = "SQL has neither rows of negative weight nor contents of earlier ticks"
+            raise SchemaError(f"{name} has no plain SQL form: {why}")
         return self.said(said)
 
     def said(self, statement: Statement) -> exp.Query:

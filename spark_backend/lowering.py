@@ -26,8 +26,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, TypeAlias
 
+from deltaproof.reference.errors import UsageError
 from deltaproof.reference.operator import Operator, Shape
 from deltaproof.reference.query import Apply, Query
 from deltaproof.reference.types import Schema
@@ -120,7 +122,8 @@ class Lowering:
         for node in nodes:
             if node not in done and isinstance(node, Apply):
                 self.label = node.label()
-                form = self.forms[type(node.operator)]
+                kind = type(node.operator)
+                form = self.forms.get(kind) or own_form(kind)
                 relation = form(node.operator, *[done[each] for each in node.over], self)
                 done[node] = self.share(relation) if node in shared else relation
         self.label = label
@@ -250,6 +253,39 @@ class Lowering:
 
         body = CLAUSE_NAME.sub(expanded, select)
         return f"WITH {', '.join(needed.values())}\n{body}" if needed else body
+
+
+def own_form(kind: type[Operator]) -> Form:
+    """The form of somebody's own operator: `lower_<name>` in the module that `kind.spark` names.
+
+    Raises   UsageError where there is none, saying what to write
+
+    >>> class Twice(Operator):
+    ...     name = "twice"
+    >>> own_form(Twice)
+    Traceback (most recent call last):
+    deltaproof.reference.errors.UsageError: operator twice has no Spark form: set \
+`spark = "package.module"` in class Twice, and write lower_twice(operator, *inputs, lowering) there
+    """
+    form = f"lower_{kind.name}"
+    lacks = f"operator {kind.name} has no Spark form"
+    to_write = f"{form}(operator, *inputs, lowering)"
+    if not kind.spark:
+        wanted = (
+            f'set `spark = "package.module"` in class {kind.__name__}, and write {to_write} there'
+        )
+        raise UsageError(f"{lacks}: {wanted}")
+    try:
+        module = import_module(kind.spark)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        named = f"cannot import {kind.spark!r}, which class {kind.__name__} names in `spark`"
+        raise UsageError(f"{lacks}: {named}: {why}; expected {to_write} there") from error
+    found: Form | None = getattr(module, form, None)
+    if not callable(found):
+        where = module.__file__ or kind.spark
+        raise UsageError(f"{lacks}: there is no function {form} in {where}; expected {to_write}")
+    return found
 
 
 def listed(*columns: str) -> str:

@@ -43,6 +43,10 @@ class ReferenceBackend:
     def describe(self) -> str:
         return f"reference, on {platform.python_implementation()} {platform.python_version()}"
 
+    def refuses(self, query: Query) -> str | None:
+        """Nothing: whatever is declared has a meaning and an increment."""
+        return None
+
     def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> ReferenceSession:
         return ReferenceSession(self.circuits, tuple(views.items()))
 

@@ -2,6 +2,9 @@
 
 An operator is declared in `reference/operators/`; its form is found by its name, so there is
 one list of operators and not two. One without a file here does not run on Spark.
+
+An operator that is not ours names the module of its form itself, in `Operator.spark`; it is
+imported when a query with that operator is lowered, see `lowering.own_form`.
 """
 
 from __future__ import annotations
