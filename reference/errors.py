@@ -12,7 +12,7 @@
     ├── BackendError        a backend failed while it worked
     │   └── BackendMissing  a backend that is not installed here
     ├── UsageError          a wrong argument of a command: unknown cell, unknown backend
-    ├── LawViolation        (properties.check) a law that an operator breaks, with both sides
+    ├── LawViolation        (properties.verdict) a law that an operator breaks, with both sides
     ├── UnsupportedCode     (theorems.verify.source) Python that is not translated, with its line
     └── ProofError          (theorems.kernel) a statement that was not proved, with a counterexample
 
