@@ -3,6 +3,7 @@
     Subcircuit(queries)
     subcircuit.step({"t": delta})   the output delta of each query; the state is only read
     subcircuit.commit()             what was staged becomes the state
+    claims_of(query)                what its operators claim, carried to the whole
 
 `Circuit` is a subcircuit that commits every tick at once, and counts them; this one waits until
 the operator that it is part of is told to commit.
@@ -10,11 +11,11 @@ the operator that it is part of is told to commit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from deltaproof.reference.operator import Increment
-from deltaproof.reference.query import Apply, Query
+from deltaproof.reference.operator import Increment, Operator, Shape
+from deltaproof.reference.query import Apply, Query, Table
 from deltaproof.reference.zset import ZSet
 
 EMPTY = ZSet()
@@ -29,6 +30,42 @@ def one_line(query: Query) -> str:
     """
     inputs = ", ".join(map(one_line, query.inputs))
     return f"{query.label()}({inputs})" if inputs else query.label()
+
+
+CARRIED = ("positive", "monotone", "scales", "generic")  # a query has it when all in it have
+IMPLIED = {"set_valued": "positive", "monotone": "positive"}
+
+
+def claims_of(query: Query) -> frozenset[str]:
+    """What is true of a query, by what its operators claim.
+
+    >>> from deltaproof.reference.query import table
+    >>> rows = table("t", "k BIGINT")
+    >>> sorted(claims_of(rows.union_all(rows)))
+    ['generic', 'monotone', 'positive', 'scales']
+    >>> sorted(claims_of(rows.distinct()) & {"set_valued", "duplicate_free"})
+    ['duplicate_free', 'set_valued']
+    """
+    nodes = [node for node in query.nodes() if isinstance(node, Apply)]
+    claims = {node: claims_with_consequences(node.operator) for node in nodes}
+    found = {name for name in CARRIED if all(name in each for each in claims.values())}
+    if isinstance(query, Apply) and "set_valued" in claims[query] and "positive" in found:
+        found.add("set_valued")
+    if nodes and all(ignores_copies(node, claims[node]) for node in nodes):
+        found.add("duplicate_free")
+    return frozenset(found)
+
+
+def claims_with_consequences(operator: Operator) -> set[str]:
+    claims = set(operator.claims())
+    linear = {"scales"} if operator.shape is Shape.LINEAR else set()
+    return claims | linear | {IMPLIED[name] for name in claims if name in IMPLIED}
+
+
+def ignores_copies(node: Apply, claims: Collection[str]) -> bool:
+    """Whether no copy of a table's row gets through: where tables are read, or not at all."""
+    over = [isinstance(each, Table) for each in node.over]
+    return not any(over) or (all(over) and "duplicate_free" in claims)
 
 
 class Subcircuit:

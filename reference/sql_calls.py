@@ -288,6 +288,7 @@ def add_months_in_sqlite(printer: ScalarPrinter, date: exp.Expr, months: exp.Exp
     months = exp.Paren(this=joined(months, " months"))
     first = function("DATE", date, "start of month", months)
     last = function("DATE", date, "start of month", months, "1 month", "-1 day")
+    last = function("COALESCE", last, "9999-12-31")  # there is no day after it to count from
     days = [printer.cast(function("SUBSTR", each, 9, 2), BIGINT) for each in (date, last)]
     forward = exp.Paren(this=binary(exp.Sub, function("MIN", *days), 1))
     return function("DATE", first, joined(forward, " days"))
@@ -472,7 +473,8 @@ def date_trunc_in_sqlite(unit: str, kind: Type, moment: exp.Expr) -> exp.Expr:
         "quarter": ["start of month", months_into_quarter(moment)],
         "day": [],
     }
-    date = function("DATE", moment, *back[unit])
+    day = moment if kind == DATE else function("SUBSTR", moment, 1, 10)  # else it is rounded up
+    date = function("DATE", day, *back[unit])
     return date if kind == DATE else joined(date, "T00:00:00.000000")
 
 

@@ -19,6 +19,7 @@ from deltaproof.reference.operator import Increment, Meaning, Operator, Shape
 from deltaproof.reference.operators.aggregate_functions import (
     ALL_CAPABILITIES,
     FUNCTIONS,
+    IGNORING_COPIES,
     MAY_BE_DISTINCT,
     call_capabilities,
     call_from_json,
@@ -66,6 +67,7 @@ class Aggregate(Operator):
     theorem = "aggregate_increment"
     source = "DBSP (VLDB 2023) section 7.2, 7.4; Lean: group_by_linear"
     state = "per group its sums, its row, and values where a call asks for their order"
+    claimed = ("set_valued", "duplicate_free", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -73,6 +75,12 @@ class Aggregate(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return capabilities_of(call for _, call in self.aggregates)
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(duplicate_free=all_ignore_copies(self.aggregates))
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.keys,)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
@@ -149,6 +157,11 @@ def names(keys: Any) -> list[str]:
 def capabilities_of(calls: Iterable[AggregateCall]) -> tuple[str, ...]:
     """What a backend must be able to do for these calls, each once."""
     return tuple(dict.fromkeys(name for call in calls for name in call_capabilities(call)))
+
+
+def all_ignore_copies(calls: Sequence[Named]) -> bool:
+    """Whether it makes no difference to any call how often a value is there."""
+    return all(call.distinct or call.function in IGNORING_COPIES for _, call in calls)
 
 
 def calls_label(calls: Sequence[Named]) -> str:

@@ -88,6 +88,7 @@ CAPABILITIES: Mapping[str, str] = {
 FUNCTIONS = tuple(CAPABILITIES)
 COUNTED_ONCE = ("count", "sum", "avg")  # what DISTINCT changes
 MAY_BE_DISTINCT = (*COUNTED_ONCE, "min", "max")
+IGNORING_COPIES = ("min", "max", "arg_min", "arg_max", "bool_and", "bool_or")
 ORDERED = ("min", "max", "arg_min", "arg_max", "array_agg")  # what compares values
 NUMERIC = ("sum", "avg", "variance_pop", "variance_samp", "stddev_pop", "stddev_samp", "quantile")
 LOGICAL = ("bool_and", "bool_or")

@@ -70,6 +70,7 @@ class AsofJoin(Operator):
     theorem = "grouped_increment"
     source = "DBSP (VLDB 2023) section 7.2, group by group"
     state = "both inputs, by key and in the order of time"
+    claimed = ("positive", "scales")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -77,6 +78,9 @@ class AsofJoin(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return ("join.asof",)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(name for name, _ in self.on), tuple(name for _, name in self.on)
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs

@@ -35,6 +35,7 @@ class Delay(Operator):
     state = "the changes of the last ticks"
     theorem = "delay_linear_time_invariant"
     source = "DBSP (VLDB 2023) definition 2.5; Lean: delay_linear, delay_time_invariant"
+    claimed = ("strict",)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

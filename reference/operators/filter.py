@@ -29,6 +29,7 @@ class Filter(Operator):
     shape = Shape.LINEAR
     theorem = "filter_linear"
     source = "DBSP (VLDB 2023) table 1; Lean: filter_linear"
+    claimed = ("monotone", "idempotent", "by_name")
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

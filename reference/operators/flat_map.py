@@ -9,8 +9,9 @@ from typing import Any, Self
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Meaning, Operator, Shape
 from deltaproof.reference.scalar import Expr, array, from_json
+from deltaproof.reference.scalar_functions import ArrayOf
 from deltaproof.reference.scalar_sample import sample_expression
-from deltaproof.reference.scalar_tree import checked_expressions
+from deltaproof.reference.scalar_tree import ColumnRef, checked_expressions
 from deltaproof.reference.select import Relation, Select
 from deltaproof.reference.types import ARRAY, Column, Row, Schema
 from deltaproof.reference.zset import ZSet, without_zeros
@@ -34,6 +35,11 @@ class FlatMap(Operator):
     shape = Shape.LINEAR
     theorem = "flat_map_linear"
     source = "DBSP (VLDB 2023) section 7.4; Lean: flatmap_incremental"
+    claimed = ("monotone", "generic", "by_name")
+
+    def claims(self) -> tuple[str, ...]:
+        elements = self.array.operands if isinstance(self.array, ArrayOf) else (self.array,)
+        return self.claimed_if(generic=all(isinstance(each, ColumnRef) for each in elements))
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -17,6 +17,7 @@ from deltaproof.reference.operator import Increment, Meaning, Operator, Shape
 from deltaproof.reference.operators.aggregate import (
     Aggregate,
     Named,
+    all_ignore_copies,
     calls_label,
     capabilities_of,
     clash,
@@ -72,6 +73,7 @@ class GroupingSets(Operator):
     theorem = "grouping_sets_increment"
     source = "SQL:1999 GROUPING SETS; DBSP (VLDB 2023) section 7.2, 7.4"
     state = "per set and group what an aggregate keeps"
+    claimed = ("positive", "set_valued", "duplicate_free", "by_name")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -96,6 +98,18 @@ class GroupingSets(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return (self.name, *capabilities_of(call for _, call in self.aggregates))
+
+    def claims(self) -> tuple[str, ...]:
+        told_apart = self.grouping is not None and len({*map(self.mask, self.sets)}) == len(
+            self.sets
+        )
+        return self.claimed_if(
+            set_valued=told_apart or len(self.sets) == 1,
+            duplicate_free=all_ignore_copies(self.aggregates),
+        )
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (tuple(key for key in self.keys if all(key in keys for keys in self.sets)),)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

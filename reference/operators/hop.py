@@ -64,6 +64,7 @@ class Hop(Operator):
     shape = Shape.LINEAR
     theorem = "flat_map_linear"
     source = "Beam model (VLDB 2015) section 2.2, windows of fixed size; Lean: flatmap_incremental"
+    claimed = ("monotone", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -119,17 +120,19 @@ class Hop(Operator):
         most = -(-self.size // self.slide)
         if rows.schema.column(self.time).type != BIGINT or most > MOST_IN_SQL:
             return None
-        time, start = col(self.time), col(self.start)
-        # SQL's % takes the sign of what is divided
-        last = time - (time % lit(self.slide) + lit(self.slide)) % lit(self.slide)
-        starts = array(*[last - lit(number * self.slide) for number in range(most)])
+        schema = self.output(rows.schema)
+        (ago,) = unused(schema, "ago")
+        # SQL's % takes the sign of what is divided; a start that is not there may not fit 64 bits
+        last = (col(self.time) % lit(self.slide) + lit(self.slide)) % lit(self.slide)
+        starts = array(*[last + lit(number * self.slide) for number in range(most)])
+        start = col(self.time) - col(ago)
         columns = [(name, col(name)) for name in rows.schema.names]
         return Select(
             (*columns, (self.start, start), (self.end, start + lit(self.size))),
             rows,
-            where=(start + lit(self.size)) > time,
-            unnest=(self.start, starts),
-            schema=self.output(rows.schema),
+            where=col(ago) < lit(self.size),
+            unnest=(ago, starts),
+            schema=schema,
         )
 
     @classmethod

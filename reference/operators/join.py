@@ -51,6 +51,7 @@ class Join(Operator):
     theorem = "join_increment"
     source = "DBSP (VLDB 2023) theorem 3.4; Lean: equi_join_incremental"
     state = "both inputs, by key"
+    claimed = ("monotone", "generic", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -58,6 +59,9 @@ class Join(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return ("join.inner",)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(name for name, _ in self.on), tuple(name for _, name in self.on)
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs

@@ -74,6 +74,7 @@ class Lag(Operator):
     theorem = "grouped_increment"
     source = "SQL:2016 <lead or lag function>; the order completed by the row"
     state = "the rows of each partition, in order"
+    claimed = ("positive",)
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -85,6 +86,9 @@ class Lag(Operator):
     @property
     def function(self) -> str:
         return "lag" if self.offset > 0 else "lead"
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -122,6 +122,12 @@ class Branch:
         """Whether a row comes out as it is in the scope, under whatever names."""
         return [value for _, value in self.columns] == [col(name) for name in scope.names]
 
+    def copies(self) -> bool:
+        """Whether it asks nothing of the values that it puts out."""
+        given = [value for _, value in self.columns] + ([self.unnest[1]] if self.unnest else [])
+        asks = self.where is not None or not isinstance(self.weight, Literal | None)
+        return not asks and all(isinstance(value, ColumnRef) for value in given)
+
     def followed_by(self, other: Branch) -> Branch | None:
         """What both do, as one branch; None when both unnest."""
         if self.unnest and other.unnest:
@@ -199,6 +205,7 @@ class Logic(Operator):
     state = "what is due at later ticks"
     theorem = "logic_linear"
     source = "DBSP (VLDB 2023) theorem 3.3; Lean: lti_incremental"
+    claimed = ("strict", "monotone", "generic", "by_name")
 
     @property
     def lifted(self) -> bool:
@@ -206,6 +213,14 @@ class Logic(Operator):
 
     def remembers(self) -> str:
         return "nothing" if self.lifted else self.state
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(
+            strict=all(branch.delay for branch in self.branches),
+            monotone=self.lifted and all(is_positive(branch.weight) for branch in self.branches),
+            generic=self.lifted and all(branch.copies() for branch in self.branches),
+            by_name=self.lifted,
+        )
 
     def output(self, *inputs: Schema) -> Schema:
         outputs = [branch.output(*inputs) for branch in self.branches]
@@ -397,6 +412,13 @@ def unread(name: str, branch: Branch) -> str:
     taken = {each.lower() for value in expressions for each in value.columns()}
     tried = (name, *(f"{name}{number}" for number in range(len(taken) + 1)))
     return next(each for each in tried if each.lower() not in taken)
+
+
+def is_positive(weight: Expr | None) -> bool:
+    """Whether no row gets a weight below zero: known of a literal, or where there is none."""
+    if isinstance(weight, Literal):
+        return not isinstance(weight.value, int) or weight.value >= 0
+    return weight is None
 
 
 def one_after_the_other(first: Expr | None, second: Expr | None) -> Expr | None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from deltaproof.reference.operator import Meaning, Operator, Shape
 from deltaproof.reference.scalar import Expr, col, from_json, sample_expression
-from deltaproof.reference.scalar_tree import checked_expressions
+from deltaproof.reference.scalar_tree import ColumnRef, checked_expressions
 from deltaproof.reference.select import Relation, Select
 from deltaproof.reference.types import Column, Row, Schema, Value
 from deltaproof.reference.zset import ZSet, without_zeros
@@ -30,6 +30,11 @@ class Map(Operator):
     shape = Shape.LINEAR
     theorem = "map_linear"
     source = "DBSP (VLDB 2023) table 1; Lean: map_linear"
+    claimed = ("monotone", "generic", "by_name")
+
+    def claims(self) -> tuple[str, ...]:
+        copies = all(isinstance(value, ColumnRef) for _, value in self.columns)
+        return self.claimed_if(generic=copies)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -23,6 +23,7 @@ class Negate(Operator):
     shape = Shape.LINEAR
     theorem = "negate_linear"
     source = "DBSP (VLDB 2023) proposition 3.2; Lean: linear_neg"
+    claimed = ("generic", "by_name")
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -65,6 +65,7 @@ class OuterJoin(Operator):
     theorem = "outer_join_increment"
     source = "DBSP (VLDB 2023) theorem 3.4 and proposition 4.7"
     state = "both inputs by key, and the weight that matches each row"
+    claimed = ("positive", "generic", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -76,6 +77,12 @@ class OuterJoin(Operator):
     def remembers(self) -> str:
         what = "the weight of every key" if self.residual is None else "what matches each row"
         return f"both inputs, by key; {what}"
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(generic=self.residual is None)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(name for name, _ in self.on), tuple(name for _, name in self.on)
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs

@@ -53,12 +53,22 @@ class PerGroup(Operator):
     theorem = "per_group_lifting"
     source = "DBSP (VLDB 2023) section 6; stepping: per_group"
     state = "each group's rows and its own circuit"
+    claimed = ("positive", "set_valued", "monotone", "duplicate_free", "scales", "generic")
 
     def capabilities(self) -> tuple[str, ...]:
         return (*sorted(self.query.capabilities() - {self.name}), self.name)
 
     def inputs(self) -> int:
         return len(self.query.tables())
+
+    def claims(self) -> tuple[str, ...]:
+        from deltaproof.reference.nested import claims_of
+
+        found = claims_of(self.query)
+        return tuple(name for name in self.claimed if name in found)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(self.keys for _ in inputs)
 
     def output(self, *inputs: Schema) -> Schema:
         if not self.keys:

@@ -29,6 +29,10 @@ class Positive(Operator):
     theorem = "rowwise_increment"
     source = "DBSP (VLDB 2023) proposition 4.7, with weights kept"
     state = "the weight of every row"
+    claimed = ("monotone", "idempotent", "scales", "generic", "by_name")
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(each.names for each in inputs)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

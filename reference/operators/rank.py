@@ -77,6 +77,7 @@ class Rank(Operator):
     theorem = "grouped_increment"
     source = "SQL:2016 <rank function type>, ROW_NUMBER; the order completed by the row"
     state = "the rows of each partition, in order"
+    claimed = ("set_valued", "positive", "scales", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -84,6 +85,16 @@ class Rank(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return (f"window.{self.function}",)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(
+            set_valued=self.function == "row_number",  # it numbers every copy of a row
+            scales=self.function == "dense_rank",
+            by_name=self.function != "row_number",
+        )
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

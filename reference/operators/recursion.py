@@ -56,6 +56,7 @@ class Recursion(Operator):
     theorem = "recursion_seminaive"
     source = "DBSP (VLDB 2023) section 6, proposition 6.2"
     state = "every relation and join side, by iteration"
+    claimed = ("set_valued", "monotone", "duplicate_free", "generic")
 
     def capabilities(self) -> tuple[str, ...]:
         inner = (name for _, body in self.definitions for name in sorted(body.capabilities()))
@@ -85,6 +86,14 @@ class Recursion(Operator):
     def bodies(self) -> dict[Query, Query]:
         """The flattened bodies, by the relation that each defines."""
         return flattened(self)
+
+    def claims(self) -> tuple[str, ...]:
+        # the module needs queries, which need the operators, of which this is one
+        from deltaproof.reference.nested import claims_of
+
+        bodies = [claims_of(body) for _, body in self.definitions]
+        together = frozenset.intersection(*bodies)
+        return self.claimed_if(monotone="monotone" in together, generic="generic" in together)
 
     def output(self, *inputs: Schema) -> Schema:
         self.check_names(inputs)

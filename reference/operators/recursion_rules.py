@@ -34,7 +34,7 @@ from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Operator, Shape
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.operators.join import Join
-from deltaproof.reference.operators.logic import Logic
+from deltaproof.reference.operators.logic import Logic, is_positive
 from deltaproof.reference.operators.map import Map
 from deltaproof.reference.operators.negate import Negate
 from deltaproof.reference.operators.outer_join import OuterJoin
@@ -42,7 +42,6 @@ from deltaproof.reference.operators.positive import Positive
 from deltaproof.reference.operators.semi_join import SemiJoin
 from deltaproof.reference.operators.set_operation import SetOperation
 from deltaproof.reference.scalar import Expr, col, null
-from deltaproof.reference.scalar_tree import Literal
 
 if TYPE_CHECKING:  # the query module imports the operators
     from deltaproof.reference.operators.recursion import Recursion
@@ -184,13 +183,6 @@ def is_monotone(operator: Operator, place: int) -> bool:
 
 
 GROWING = frozenset({"union", "intersect", "intersect_all"})
-
-
-def is_positive(weight: Expr | None) -> bool:
-    """Whether no row gets a weight below zero: known of a literal, or where there is none."""
-    if isinstance(weight, Literal):
-        return not isinstance(weight.value, int) or weight.value >= 0
-    return weight is None
 
 
 # --- the forms ---

@@ -93,6 +93,7 @@ class Rolling(Operator):
     theorem = "grouped_increment"
     source = "SQL:2016 <window frame clause>; the order completed by the row"
     state = "the rows of each partition, in order"
+    claimed = ("positive", "scales", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -100,6 +101,16 @@ class Rolling(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return (f"window.rolling_{self.frame.unit}",)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
+
+    def claims(self) -> tuple[str, ...]:
+        frame = self.frame
+        all_rows = frame.preceding is None and frame.following is None
+        with_peers = all_rows or frame.unit == "range"  # else it tells copies of a row apart
+        no_sums = all(call.function in ("avg", "min", "max") for _, call in self.calls)
+        return self.claimed_if(scales=with_peers and no_sums, by_name=with_peers)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

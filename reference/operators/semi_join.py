@@ -63,6 +63,7 @@ class SemiJoin(Operator):
     theorem = "presence_increment"
     source = "DBSP (VLDB 2023) table 1 and proposition 4.7"
     state = "both inputs by key, and the weight that matches each row"
+    claimed = ("positive", "monotone", "scales", "generic", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -75,6 +76,12 @@ class SemiJoin(Operator):
         if self.residual is None:
             return "the left input, by key; the weight of every key on the right"
         return "both inputs, by key; what matches each left row"
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(monotone=not self.anti, generic=self.residual is None)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(name for name, _ in self.on), tuple(name for _, name in self.on)
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs

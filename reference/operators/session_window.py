@@ -71,6 +71,7 @@ class SessionWindow(Operator):
     theorem = "grouped_increment"
     source = "Beam model (VLDB 2015) section 2.2, sessions"
     state = "the rows of each partition, in order of time"
+    claimed = ("positive", "scales", "by_name")
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -82,6 +83,9 @@ class SessionWindow(Operator):
     @property
     def order(self) -> tuple[Order, ...]:
         return (Order(col(self.time)),)
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs
@@ -123,7 +127,8 @@ class SessionWindow(Operator):
         lag = WindowCall("lag", (time,), partition, self.order)
         first = with_column(rows.schema, before)
         found = Select((*own, (before, lag)), rows, where=~time.is_null(), schema=first)
-        is_start = case((col(before).is_null() | (time - col(before) > self.gap), 1), default=0)
+        # the difference may not fit 64 bits; a time and the gap do, as they bound a session
+        is_start = case((col(before).is_null() | (time > col(before) + self.gap), 1), default=0)
         second = with_column(rows.schema, starts)
         marked = Select((*own, (starts, is_start)), found, schema=second)
         so_far = AggregateCall("sum", col(starts))

@@ -78,6 +78,10 @@ class SetOperation(Operator):
     theorem = "rowwise_increment"
     source = "DBSP (VLDB 2023) table 1, proposition 4.7 row by row"
     state = "the weight of every row, on both sides"
+    claimed = (
+        *("positive", "set_valued", "monotone"),
+        *("commutative", "duplicate_free", "scales", "generic"),
+    )
 
     @classmethod
     def all_capabilities(cls) -> tuple[str, ...]:
@@ -85,6 +89,20 @@ class SetOperation(Operator):
 
     def capabilities(self) -> tuple[str, ...]:
         return (f"set.{self.kind}",)
+
+    def claims(self) -> tuple[str, ...]:
+        of_sets = not self.kind.endswith("_all")
+        either = self.kind.startswith(("union", "intersect"))
+        return self.claimed_if(
+            set_valued=of_sets,
+            duplicate_free=of_sets,
+            scales=not of_sets,
+            monotone=either,
+            commutative=either,
+        )
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return tuple(each.names for each in inputs)
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs

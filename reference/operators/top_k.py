@@ -61,6 +61,17 @@ class TopK(Operator):
     theorem = "grouped_increment"
     source = "SQL:2016 <order by clause>, <fetch first clause>; the order completed by the row"
     state = "the rows of each partition, in order"
+    claimed = ("positive", "set_valued", "idempotent", "duplicate_free")
+
+    def claims(self) -> tuple[str, ...]:
+        return self.claimed_if(
+            idempotent=not self.offset,
+            set_valued=self.limit <= 1,
+            duplicate_free=self.limit <= 1 and not self.offset,
+        )
+
+    def partition_by(self, *inputs: Schema) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
 
     def output(self, *inputs: Schema) -> Schema:
         (rows,) = inputs

@@ -26,6 +26,7 @@ class UnionAll(Operator):
     shape = Shape.LINEAR
     theorem = "union_all_linear"
     source = "DBSP (VLDB 2023) proposition 3.2; Lean: add_incremental"
+    claimed = ("monotone", "commutative", "generic")
 
     def output(self, *inputs: Schema) -> Schema:
         left, right = inputs
