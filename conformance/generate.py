@@ -6,26 +6,33 @@ cases of a shape differ in their histories. Domains are small on purpose: rows m
 
 from __future__ import annotations
 
-import datetime
 import hashlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property
-from itertools import count, islice
+from itertools import chain, count, islice
 from random import Random
 
 from deltaproof.conformance.adapter import (
     OPERATOR_CAPABILITIES,
     needs,
     type_capability,
+    value_capabilities,
 )
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.histories import KINDS, NEEDS, History, Pool
+from deltaproof.conformance.histories import HUGE, KINDS, NEEDS, WEIGHTS, History, Pool
+from deltaproof.conformance.pools import (
+    BIGINTS,
+    MONEY,
+    adding_needs,
+    adds_doubles,
+    killer_pool,
+    pool,
+    with_killers,
+)
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import Operator, Pairing
-from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators import OPERATORS, kinds_by_name
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.aggregate_functions import call_capabilities
 from deltaproof.reference.operators.distinct import Distinct
@@ -33,43 +40,20 @@ from deltaproof.reference.operators.filter import Filter
 from deltaproof.reference.query import Apply, Query, Table, apply
 from deltaproof.reference.scalar_sample import sample_predicate
 from deltaproof.reference.types import (
-    ARRAY,
     BIGINT,
     BOOLEAN,
     DATE,
-    DECIMAL,
     DOUBLE,
-    NAN,
     TIMESTAMP,
     VARCHAR,
     Column,
-    Row,
     Schema,
     Type,
-    Value,
 )
 
 DEPTH = 3
 MOST_DRAWS = 100  # of a shape that turns out not to be useful
 MOST_PLAIN = 300  # tries at a plain query of an operator, before it may be another
-MONEY = DECIMAL(10, 2)
-BIGINTS = ARRAY(BIGINT)
-
-DOMAINS: Mapping[Type, tuple[Value, ...]] = {
-    BIGINT: (0, 1, 2, -5, 5),
-    VARCHAR: ("a", "b", "", "ab"),
-    DOUBLE: (0.0, 0.5, -0.5, 1.25),
-    BOOLEAN: (True, False),
-    DATE: (datetime.date(2013, 1, 1), datetime.date(2013, 1, 31), datetime.date(1969, 12, 31)),
-    TIMESTAMP: (
-        datetime.datetime(2013, 1, 1, 5, 15),
-        datetime.datetime(2013, 1, 1, 23, 59, 59, 999_999),
-    ),
-    MONEY: (Decimal("0.00"), Decimal("1.50"), Decimal("-1.50"), Decimal("0.01")),
-    BIGINTS: ((), (1,), (1, 1), (0, None)),
-}
-KEYS: tuple[Value, ...] = (0, 1, 2)
-SPECIAL_DOUBLES = (NAN, math.inf, 1e16)
 
 # The types that an aggregate's argument takes in turn; odd turns are plain, see `shapes`.
 ARGUMENTS: Mapping[str, Sequence[Type]] = {
@@ -94,7 +78,6 @@ NOT_PLAIN = frozenset(  # what not every engine has
         *("type.decimal", "type.array"),
     }
 )
-
 COLUMN_TYPES: Sequence[Type] = (
     *([BIGINT] * 6),
     *([VARCHAR] * 4),
@@ -109,12 +92,16 @@ COLUMN_TYPES: Sequence[Type] = (
 
 @dataclass(frozen=True)
 class Shape:
-    """A query, the pools of rows for its tables, and a seed for its histories."""
+    """A query, the pools of rows for its tables, and a seed for its histories.
+
+    killers: the pools hold values that broke engines; huge: so do the weights of `signed`.
+    """
 
     query: Query
     pools: Mapping[str, Pool] = field(compare=False)
-    special_doubles: bool
     seed: str
+    killers: bool = False
+    huge: bool = False
 
     @cached_property
     def root(self) -> int:
@@ -124,7 +111,21 @@ class Shape:
     @cached_property
     def needs(self) -> frozenset[str]:
         """The capabilities that its cases ask of a backend, whatever the history."""
-        return needs(self.query) | ({"value.nan"} if self.special_doubles else frozenset())
+        asked = needs(self.query)
+        for held in self.pools.values():
+            asked |= value_capabilities(held.schema, held.rows)
+            if self.killers:
+                asked |= adding_needs(self.query, chain.from_iterable(held.rows))
+        return asked
+
+    def asks(self, kind: str) -> frozenset[str]:
+        """What a history of this kind asks of a backend besides.
+
+        >>> sorted(shape("7", "distinct").asks("signed"))
+        ['weights.signed']
+        """
+        asked = {NEEDS[kind]} if kind in NEEDS else set()
+        return frozenset(asked | ({"weights.huge"} if self.huge and kind == "signed" else set()))
 
     def cases(self, kinds: Sequence[str], start: int = 0) -> Iterator[Case]:
         """Cases without end, the kinds of change taking turns."""
@@ -133,7 +134,8 @@ class Shape:
 
     def case(self, kind: str, number: int) -> Case:
         """The case of this kind and number; it depends on nothing else."""
-        history = History(Random(self.root + number), self.pools)
+        weights = WEIGHTS + HUGE if self.huge else WEIGHTS
+        history = History(Random(self.root + number), self.pools, weights)
         KINDS[kind](history)
         return Case(self.query, tuple(history.ticks), f"@{kind}", "", tuple(history.restarts))
 
@@ -142,11 +144,13 @@ def shapes(
     seed: int,
     capabilities: Sequence[str] = OPERATOR_CAPABILITIES,
     useful: Callable[[Shape], bool] = lambda shape: True,
+    values: str = "plain",
 ) -> Iterator[Shape]:
     """Shapes without end; each of the capabilities takes its turn to be in the query.
 
     Every second round is of plain shapes, so that each operator meets every SQL engine too. A
     shape that is not `useful` is drawn again, so that no capability loses its turn to chance.
+    The `values` are plain, killers or mixed; they change no query and no other shape's values.
     """
     for number in count():
         turn, place = divmod(number, len(capabilities))
@@ -154,7 +158,13 @@ def shapes(
         kinds = ARGUMENTS.get(name, (None,))
         kind = kinds[turn % len(kinds)]
         for again in range(MOST_DRAWS):
-            drawn = shape(f"{seed}/{number}/{again}", name, plain=turn % 2 == 1, argument=kind)
+            drawn = shape(
+                f"{seed}/{number}/{again}",
+                name,
+                plain=turn % 2 == 1,
+                argument=kind,
+                killers=with_killers(values, f"{seed}/{number}"),
+            )
             if useful(drawn):
                 yield drawn
                 break
@@ -165,10 +175,12 @@ def shape(
     capability: str,
     plain: bool = False,
     argument: Type | None = None,
+    killers: bool = False,
 ) -> Shape:
     """The shape of this seed, its query using this operator; `plain` asks no engine for more.
 
-    With an `argument` an aggregate of this capability has one of that type.
+    With an `argument` an aggregate of this capability has one of that type; with `killers` the
+    tables hold values that broke engines.
 
     >>> "distinct" in shape("7", "distinct").needs
     True
@@ -188,15 +200,20 @@ def shape(
             continue
         fits = argument is None or argument in argument_types(query, capability)
         if fits and capability in query.capabilities() and not needs(query) & refused:
-            return shape_of(random, query, special, seed)
+            return shape_of(random, query, special, seed, killers)
 
 
-def shape_of(random: Random, query: Query, special: bool, seed: str) -> Shape:
+def shape_of(
+    random: Random, query: Query, special: bool, seed: str, killers: bool = False
+) -> Shape:
     """The query with pools for its tables; `special` lets DOUBLE be NaN and infinite."""
-    used = query.tables()
-    pools = {name: pool(random, schema, special) for name, schema in used.items()}
-    has_doubles = any(DOUBLE in schema.types for schema in used.values())
-    return Shape(query, pools, special and has_doubles, seed)
+    used = query.tables().items()
+    if killers:
+        # half of the sums of doubles are of numbers that do not ask for exact ones, as few have
+        far = not adds_doubles(query) or random.random() < 0.5
+        pools = {name: killer_pool(random, schema, far) for name, schema in used}
+        return Shape(query, pools, seed, killers, huge=random.random() < 0.5)
+    return Shape(query, {name: pool(random, schema, special) for name, schema in used}, seed)
 
 
 def operator_of(capability: str) -> type[Operator]:
@@ -205,7 +222,7 @@ def operator_of(capability: str) -> type[Operator]:
     >>> operator_of("aggregate.sum").name
     'aggregate'
     """
-    return next(kind for kind in OPERATORS if capability in kind.all_capabilities())
+    return next(kind for kind in kinds_by_name().values() if capability in kind.all_capabilities())
 
 
 def argument_types(query: Query, name: str) -> set[Type]:
@@ -311,37 +328,9 @@ def clashes(left: Schema, right: Schema) -> bool:
     )
 
 
-def pool(random: Random, schema: Schema, special_doubles: bool) -> Pool:
-    """Up to 18 rows over small domains, some with NULL where a column allows it."""
-
-    def domain(column: Column) -> tuple[Value, ...]:
-        if column.type == DOUBLE and special_doubles:
-            return DOMAINS[DOUBLE][:2] + SPECIAL_DOUBLES
-        return DOMAINS[column.type][:3] if random.random() < 0.5 else DOMAINS[column.type]
-
-    domains = [KEYS, *[domain(column) for column in schema.columns[1:]]]
-    plain = [tuple(map(random.choice, domains)) for _ in range(12)]
-    nulls = [
-        tuple(
-            None if column.nullable and random.random() < 0.5 else random.choice(values)
-            for column, values in zip(schema.columns, domains, strict=True)
-        )
-        for _ in range(6)
-    ]
-    by_key: dict[Value, list[Row]] = {}
-    for row in plain:
-        by_key.setdefault(row[0], []).append(row)
-    return Pool(
-        schema,
-        tuple(dict.fromkeys(plain)),
-        tuple(row for row in dict.fromkeys(nulls) if None in row),
-        {key: tuple(rows) for key, rows in by_key.items()},
-    )
-
-
 def applicable_kinds(shape: Shape, kinds: Sequence[str], capabilities: frozenset[str]) -> list[str]:
     """The kinds of change that a backend of these capabilities can be asked about."""
-    return [kind for kind in kinds if NEEDS.get(kind, kind) in capabilities or kind not in NEEDS]
+    return [kind for kind in kinds if shape.asks(kind) <= capabilities]
 
 
 def take_cases(shape: Shape, kinds: Sequence[str], number: int) -> list[Case]:

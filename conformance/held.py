@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from deltaproof.conformance.adapter import (
@@ -27,8 +28,8 @@ from deltaproof.conformance.explain import (
     labelled,
     replay_command,
 )
-from deltaproof.conformance.generate import ADDING
 from deltaproof.conformance.judge import Difference, Expected, Judge, Oracle, run_cases
+from deltaproof.conformance.pools import ADDING, adding_needs
 from deltaproof.conformance.suite import in_shape
 from deltaproof.properties.show import shown
 from deltaproof.reference.query import Query
@@ -77,10 +78,10 @@ def row_capabilities(query: Query, schema: Schema, rows: Iterable[Row]) -> set[s
     ({'sum.exact'}, set())
     """
     rows = list(rows)
-    if not rows or DOUBLE not in schema.types:
+    if not rows:
         return set()
-    asked = value_capabilities(schema, rows)
-    if not ADDING.isdisjoint(needs(query)):
+    asked = value_capabilities(schema, rows) | adding_needs(query, chain.from_iterable(rows))
+    if DOUBLE in schema.types and not ADDING.isdisjoint(needs(query)):
         columns = zip(schema.types, zip(*rows, strict=True), strict=True)
         doubles = (abs(x) for kind, column in columns if kind == DOUBLE for x in column if x)
         if not all(1 / EXACT <= x <= EXACT for x in doubles):

@@ -7,11 +7,12 @@ Except in `signed`, no table ever holds a row a negative number of times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from deltaproof.conformance.case import Tick
+from deltaproof.properties.killers import HUGE_WEIGHTS
 from deltaproof.reference.types import Row, Schema, Value
 from deltaproof.reference.zset import ZSet
 
@@ -27,14 +28,21 @@ class Pool:
     nulls: tuple[Row, ...]
     by_key: Mapping[Value, tuple[Row, ...]]
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self.plain + self.nulls
+
 
 class History:
     """Records changes tick by tick, and knows the rows that are live."""
 
-    __slots__ = ("live", "names", "now", "pools", "random", "restarts", "ticks")
+    __slots__ = ("live", "names", "now", "pools", "random", "restarts", "ticks", "weights")
 
-    def __init__(self, random: Random, pools: Mapping[str, Pool]) -> None:
+    def __init__(
+        self, random: Random, pools: Mapping[str, Pool], weights: Sequence[int] | None = None
+    ) -> None:
         self.random = random.random
+        self.weights = weights or WEIGHTS
         self.pools = pools
         self.names = list(pools)
         self.live: dict[str, list[Row]] = {name: [] for name in pools}
@@ -250,7 +258,7 @@ def signed(h: History) -> None:
     for _ in range(TICKS - 1):
         for name in h.names:
             if h.random() < 0.7:
-                h.change(name, h.pick(name, h.random() < 0.2), WEIGHTS[h.below(len(WEIGHTS))])
+                h.change(name, h.pick(name, h.random() < 0.2), h.weights[h.below(len(h.weights))])
         h.tick()
 
 
@@ -261,7 +269,8 @@ def restart(h: History) -> None:
     h.restarts = sorted({1 + h.below(TICKS - 1) for _ in range(1 + h.below(2))})
 
 
-WEIGHTS = (-3, -2, -1, -1, -1, 1, 1, 2, 1_000_000)
+WEIGHTS = (-3, -2, -1, -1, -1, 1, 1, 2, 1_000_000)  # three of a million fit 64 bits multiplied
+HUGE = (*HUGE_WEIGHTS, *(-weight for weight in HUGE_WEIGHTS))
 
 KINDS: Mapping[str, Callable[[History], None]] = {
     "insert": insert,

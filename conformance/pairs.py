@@ -14,13 +14,13 @@ from random import Random
 from typing import TypeAlias
 
 from deltaproof.conformance.generate import Growth, Shape, sample_tables, shape_of
+from deltaproof.conformance.pools import with_killers
 from deltaproof.reference.operator import Operator
-from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators import OPERATORS, kinds_by_name
 from deltaproof.reference.query import Apply, Query
 
 Pair: TypeAlias = tuple[str, str]  # (the operator that feeds, the operator that is fed)
 
-KINDS = {kind.name: kind for kind in OPERATORS}
 TRIES = 60  # at a pair, before it is said that no schemas allow it
 TALLEST = 5  # operators in a tower
 WIDEST = 6  # operators that are tried above one before its tower is left as it is
@@ -51,6 +51,12 @@ def possible_pairs() -> frozenset[Pair]:
     )
 
 
+def pairs_with(own: type[Operator]) -> frozenset[Pair]:
+    """The pairs that an operator which is not ours can be in."""
+    pairs = ((own, own), *((own, kind) for kind in OPERATORS), *((kind, own) for kind in OPERATORS))
+    return frozenset((below.name, above.name) for below, above in pairs if fits(below, above))
+
+
 def fits(below: type[Operator], above: type[Operator]) -> bool:
     random = Random(f"{below.name} {above.name}")
     for _ in range(TRIES):
@@ -67,8 +73,9 @@ class PairShapes:
     The same seed, and the same queries `used`, give the same shapes.
     """
 
-    def __init__(self, seed: int, wanted: Iterable[Pair]) -> None:
+    def __init__(self, seed: int, wanted: Iterable[Pair], values: str = "plain") -> None:
         self.seed = seed
+        self.values = values
         self.waiting = dict.fromkeys(sorted(wanted))
         self.tried: dict[Pair, int] = {}
 
@@ -92,18 +99,20 @@ class PairShapes:
             if self.tried[first] == MOST_TOWERS:
                 del self.waiting[first]
             if query is not None:
-                yield shape_of(random, query, random.random() < 0.25, f"{self.seed}/pairs/{number}")
+                name = f"{self.seed}/pairs/{number}"
+                special = random.random() < 0.25
+                yield shape_of(random, query, special, name, with_killers(self.values, name))
 
     def tower(self, random: Random, first: Pair) -> Query | None:
         """A query with this pair, as tall as further new pairs make it."""
-        growth = Growth(random, sample_tables(random))
-        query = growth.around([KINDS[name] for name in first], 2)
+        growth, kinds = Growth(random, sample_tables(random)), kinds_by_name()
+        query = growth.around([kinds[name] for name in first], 2)
         top = first[1]
         for _ in range(TALLEST - 2):
             names = [fed for feeds, fed in self.waiting if feeds == top]
             random.shuffle(names)
             for name in names[:WIDEST]:
-                above = query and growth.over(query, KINDS[name], 1)
+                above = query and growth.over(query, kinds[name], 1)
                 if above is not None:
                     query, top = above, name
                     break

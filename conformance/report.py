@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from deltaproof.conformance.adapter import OPERATOR_CAPABILITIES
+from deltaproof.conformance.adapter import operator_capabilities
 from deltaproof.conformance.explain import explain
 from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.suite import BackendRun, Failure, SuiteRun, status
@@ -32,6 +32,11 @@ def suite_lines(run: SuiteRun) -> Iterator[str]:
         f"{run.cases:,} random cases of {run.shapes} queries, {run.ticks:,} ticks, "
         f"seed {run.seed}; {run.vacuous:,} vacuous ({share(run.vacuous, run.cases)}), "
         f"{run.refused:,} without a value"
+    )
+    yield (
+        f"{run.killer_cases:,} of them ({share(run.killer_cases, run.cases)}), of "
+        f"{run.killer_shapes} queries, hold values that broke engines; "
+        f"{run.killer_refused:,} more had no value"
     )
     yield ""
     yield from grid_lines(run.backends)
@@ -67,7 +72,7 @@ def grid_lines(backends: Sequence[BackendRun]) -> Iterator[str]:
     for kind in KINDS:
         table.add_column(HEADERS.get(kind, kind))
     table.add_column("cases", justify="right")
-    for operator in OPERATOR_CAPABILITIES:
+    for operator in operator_capabilities():
         tallies = [
             sum((each.cells.get((operator, kind), Counter()) for kind in KINDS), Counter())
             for each in backends

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from deltaproof.conformance.adapter import (
-    OPERATOR_CAPABILITIES,
     Backend,
     Observed,
-    Refuses,
     RunsMany,
+    operator_capabilities,
+    unsupported,
 )
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import MOST_DRAWS, Shape, operator_of, shapes
-from deltaproof.conformance.histories import KINDS, NEEDS
+from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.judge import (
     Difference,
     Expected,
@@ -33,12 +33,14 @@ from deltaproof.conformance.judge import (
     run_case,
     run_cases,
 )
-from deltaproof.conformance.pairs import Pair, PairShapes, pairs_of, possible_pairs
+from deltaproof.conformance.pairs import Pair, PairShapes, pairs_of, pairs_with, possible_pairs
 from deltaproof.conformance.shrink import Budget, failing_on, shrink
 from deltaproof.reference.errors import BackendError, EvaluationError, UsageError
+from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.query import Query
 
 CASES_PER_SHAPE = 2_000
+LEAST_SHAPES = 6  # also in a run about one operator: half of them plain, which every engine has
 PAIR_CASES = 5  # of each kind of change, for a query that is there to cover pairs of operators
 PAIR_SHARE = 3  # one case in so many is of such a query
 SHRINKS_PER_BACKEND = 8
@@ -56,10 +58,10 @@ def cell_id(cell: Cell) -> str:
 def all_cells() -> list[Cell]:
     """Every cell, operators first.
 
-    >>> len(all_cells()) == 12 * len(OPERATOR_CAPABILITIES), cell_id(all_cells()[0])
+    >>> len(all_cells()) == 12 * len(operator_capabilities()), cell_id(all_cells()[0])
     (True, 'filter@insert')
     """
-    return [(operator, kind) for operator in OPERATOR_CAPABILITIES for kind in KINDS]
+    return [(operator, kind) for operator in operator_capabilities() for kind in KINDS]
 
 
 def select_cells(words: Sequence[str]) -> list[Cell]:
@@ -82,7 +84,7 @@ def select_cells(words: Sequence[str]) -> list[Cell]:
         if not found or word == "@":
             raise UsageError(
                 f"unknown cell {word!r}: a cell is OPERATOR@KIND, OPERATOR or @KIND; operators: "
-                f"{', '.join(OPERATOR_CAPABILITIES)}; kinds: {', '.join(KINDS)}"
+                f"{', '.join(operator_capabilities())}; kinds: {', '.join(KINDS)}"
             )
         chosen |= dict.fromkeys(found)
     return list(chosen) or all_cells()
@@ -146,6 +148,9 @@ class SuiteRun:
     shapes: int = 0
     vacuous: int = 0
     refused: int = 0  # cases whose query has no value, such as an overflow
+    killer_shapes: int = 0  # whose tables hold values that broke engines
+    killer_cases: int = 0
+    killer_refused: int = 0
     possible_pairs: frozenset[Pair] = frozenset()  # of the operators that were asked for
     generate_seconds: float = 0.0
     oracle_seconds: float = 0.0
@@ -191,8 +196,10 @@ class Suite:
         out: Path | None,
         progress: Progress,
         words: Sequence[str] = (),
+        values: str = "plain",
     ) -> None:
         self.backends = backends
+        self.values = values
         # what each backend was asked for by, which a replay command must say again
         asked = list(dict.fromkeys(words)) or [each.name for each in backends]
         self.words = dict(zip(map(id, backends), asked, strict=True))
@@ -206,10 +213,10 @@ class Suite:
         self.kinds = list(dict.fromkeys(kind for _, kind in cells))
         self.out = out
         self.progress = progress
-        chosen = {operator_of(name).name for name in self.operators}
-        self.run.possible_pairs = frozenset(
-            pair for pair in possible_pairs() if not chosen.isdisjoint(pair)
-        )
+        kinds = {operator_of(name) for name in self.operators}
+        chosen = {kind.name for kind in kinds}
+        pairs = possible_pairs().union(*[pairs_with(kind) for kind in kinds.difference(OPERATORS)])
+        self.run.possible_pairs = frozenset(pair for pair in pairs if not chosen.isdisjoint(pair))
 
     def go(self, cases: int, seconds: float | None) -> SuiteRun:
         """Runs about this many cases, or for this long; every operator gets its shape."""
@@ -231,9 +238,11 @@ class Suite:
     def lanes(self, cases: int) -> Iterator[tuple[Shape, int]]:
         """Shapes, each with how many of its cases to run: of every operator, then of pairs."""
         of_operators = cases - cases // PAIR_SHARE
-        number = max(len(self.operators), -(-of_operators // CASES_PER_SHAPE))
+        number = max(len(self.operators), -(-of_operators // CASES_PER_SHAPE), LEAST_SHAPES)
         per_shape = max(len(self.kinds), -(-of_operators // number))
-        for shape in islice(shapes(self.run.seed, self.operators, self.useful), number):
+        for shape in islice(
+            shapes(self.run.seed, self.operators, self.useful, self.values), number
+        ):
             yield shape, per_shape
         per_shape = PAIR_CASES * len(self.kinds)
         for shape in islice(self.pair_shapes(), -(-(cases // PAIR_SHARE) // per_shape)):
@@ -242,14 +251,14 @@ class Suite:
     def timed_lanes(self) -> Iterator[tuple[Shape, int]]:
         """The same without end, the two taking turns."""
         of_pairs = self.pair_shapes()
-        for shape in shapes(self.run.seed, self.operators, self.useful):
+        for shape in shapes(self.run.seed, self.operators, self.useful, self.values):
             yield shape, CASES_PER_SHAPE
             for pair in islice(of_pairs, CASES_PER_SHAPE // (PAIR_CASES * len(KINDS))):
                 yield pair, PAIR_CASES * len(self.kinds)
 
     def pair_shapes(self) -> Iterator[Shape]:
         """Shapes for the pairs that no query of this run has had yet."""
-        found = PairShapes(self.run.seed, self.run.possible_pairs)
+        found = PairShapes(self.run.seed, self.run.possible_pairs, self.values)
         for each in self.run.backends:
             for pair in each.pairs:
                 found.waiting.pop(pair, None)
@@ -268,9 +277,9 @@ class Suite:
 
     def useful(self, shape: Shape) -> bool:
         """Whether its view has a value, and changes, in most cases."""
-        refused = self.run.refused
+        refused, killer_refused = self.run.refused, self.run.killer_refused
         probe = self.expected(shape, [shape.case("churn", -n) for n in range(1, VACUOUS_PROBE)])
-        self.run.refused = refused
+        self.run.refused, self.run.killer_refused = refused, killer_refused
         vacuous = sum(each.vacuous for each in probe.expected)
         vacuous += VACUOUS_PROBE - 1 - len(probe.cases)
         return vacuous <= VACUOUS_SHARE * VACUOUS_PROBE
@@ -285,6 +294,7 @@ class Suite:
                 kept.append(case)
             except EvaluationError:
                 self.run.refused += 1
+                self.run.killer_refused += shape.killers
         return Batch(shape, kept, expected)
 
     def topped_up(self, batch: Batch, number: int) -> Batch:
@@ -309,6 +319,9 @@ class Suite:
         run.shapes += 1
         run.cases += len(batch.cases)
         run.ticks += sum(len(case.ticks) for case in batch.cases)
+        if shape.killers:
+            run.killer_shapes += 1
+            run.killer_cases += len(batch.cases)
         run.vacuous += sum(each.vacuous for each in batch.expected)
         for backend, record in zip(self.backends, run.backends, strict=True):
             self.run_backend(backend, record, batch)
@@ -319,7 +332,7 @@ class Suite:
         chosen = []
         for number, case in enumerate(batch.cases):
             kind = case.cell[1:]
-            if supported and NEEDS.get(kind) in (None, *backend.capabilities):
+            if supported and batch.shape.asks(kind) <= backend.capabilities:
                 chosen.append(number)
             else:
                 record.count(self.cells_of(batch.shape, kind), "unsupported")
@@ -470,9 +483,7 @@ def in_shape(answer: Any) -> list[Observed]:
 
 def supports(backend: Backend, shape: Shape) -> bool:
     """Whether the backend declares that it can run the shape's query."""
-    if not shape.needs <= backend.capabilities:
-        return False
-    return not isinstance(backend, Refuses) or backend.refuses(shape.query) is None
+    return unsupported(backend, shape.query, shape.needs) is None
 
 
 def size(case: Case) -> tuple[int, int, int]:
@@ -497,6 +508,11 @@ def outcome(run: SuiteRun) -> dict[str, Any]:
         "shapes": run.shapes,
         "vacuous": run.vacuous,
         "refused": run.refused,
+        "killers": {
+            "shapes": run.killer_shapes,
+            "cases": run.killer_cases,
+            "refused": run.killer_refused,
+        },
         "seconds": round(run.seconds, 3),
         "generate_cases_per_second": rate(run.cases, run.generate_seconds),
         "oracle_cases_per_second": rate(run.cases, run.oracle_seconds),

@@ -201,3 +201,15 @@ def test_cells_may_be_named_by_operator_by_kind_or_by_a_family_of_operators() ->
     assert {operator for operator, _ in select_cells(["aggregate@null"])} == {
         name for name in OPERATOR_CAPABILITIES if name.startswith("aggregate.")
     }
+
+
+@pytest.mark.parametrize(("values", "share"), [("plain", 0.0), ("killers", 1.0)])
+def test_values_says_what_the_tables_hold(
+    values: str, share: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["conform", "distinct", "-b", "reference", "--cases", "60", "--values", values]
+    assert cli.run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["killers"]["cases"] == share * found["cases"]
+    assert cli.run([*words[:-1], "odd"]) == 4
+    assert "'plain', 'killers', 'mixed'" in capsys.readouterr().err

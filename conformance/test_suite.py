@@ -47,10 +47,15 @@ class Empty(Named):
 
 
 def run(
-    *backends: Backend, cells: list[str] | None = None, cases: int = 24, out: Path | None = None
+    *backends: Backend,
+    cells: list[str] | None = None,
+    cases: int = 24,
+    out: Path | None = None,
+    values: str = "plain",
 ) -> SuiteRun:
     chosen = select_cells(cells or [])
-    suite = Suite(backends, {"oracle23c": "not installed"}, 7, chosen, out, lambda *_: None)
+    not_run = {"oracle23c": "not installed"}
+    suite = Suite(backends, not_run, 7, chosen, out, lambda *_: None, values=values)
     return suite.go(cases, None)
 
 
@@ -139,3 +144,32 @@ def test_a_backend_that_ends_the_process_is_unknown() -> None:
     found = run(Exits("exits"), cells=["distinct@insert"])
     assert found.exit_code == 2
     assert "SystemExit" in found.backends[0].unknown[0]
+
+
+def test_the_report_says_how_many_cases_hold_killers() -> None:
+    plain = run(Named("one"), cells=["distinct"])
+    assert (plain.killer_shapes, plain.killer_cases) == (0, 0)
+    assert "0 of them (0.0%), of 0 queries, hold values that broke engines" in text_of(plain)
+    killers = run(Named("one"), cells=["distinct"], values="killers")
+    assert (killers.killer_shapes, killers.killer_cases) == (killers.shapes, killers.cases)
+    assert outcome(killers)["killers"]["cases"] == killers.cases > 0
+    assert f"{killers.cases:,} of them (100.0%)" in text_of(killers)
+    mixed = run(Named("one"), cases=600, values="mixed")
+    assert 0.05 < mixed.killer_cases / mixed.cases < 0.35
+
+
+def text_of(found: SuiteRun) -> str:
+    return "\n".join(suite_lines(found))
+
+
+def test_huge_weights_and_exact_sums_are_asked_of_those_alone_that_declare_them() -> None:
+    lacks = frozenset({"weights.huge", "sum.exact"})
+    cells = ["aggregate.avg@signed", "aggregate.avg@churn", "distinct@signed"]
+    found = run(Named("all"), Named("some", lacks), cells=cells, cases=300, values="killers")
+    everything, some = found.backends
+    assert not everything.failures + some.failures
+    assert sum(tally["unsupported"] for tally in everything.cells.values()) == 0
+    assert 0 < some.cases < everything.cases
+    for cell in select_cells(cells):
+        assert some.cells[cell]["unsupported"], cell
+        assert some.cells[cell].total() == everything.cells[cell].total()

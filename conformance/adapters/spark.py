@@ -11,12 +11,17 @@ from random import Random
 
 from deltaproof.conformance.adapter import CAPABILITIES, Observed
 from deltaproof.conformance.case import Stream, Tick
+from deltaproof.reference.errors import UsageError
+from deltaproof.reference.operator import Operator
 from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators.per_group import PerGroup
+from deltaproof.reference.operators.recursion import Recursion
 from deltaproof.reference.query import Query
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
 from deltaproof.spark_backend.engine import Engine
 from deltaproof.spark_backend.engine import run_many as run_streams
+from deltaproof.spark_backend.lowering import own_form
 from deltaproof.spark_backend.operators import FORMS
 from deltaproof.spark_backend.session import describe, session
 
@@ -28,6 +33,18 @@ def not_on_spark() -> Iterator[str]:
             yield from kind.all_capabilities()
 
 
+def kinds_in(query: Query) -> Iterator[type[Operator]]:
+    """The kinds of its operators, and of those in the queries that they are made of."""
+    for operator in query.operators():
+        yield type(operator)
+        match operator:
+            case PerGroup():
+                yield from kinds_in(operator.query)
+            case Recursion():
+                for body in operator.bodies.values():
+                    yield from kinds_in(body)
+
+
 class SparkBackend:
     """`deltaproof.spark_backend.engine.Engine`, on one SparkSession per process.
 
@@ -35,7 +52,7 @@ class SparkBackend:
     """
 
     name = "spark"
-    capabilities = CAPABILITIES - {"restart", *not_on_spark()}
+    capabilities = CAPABILITIES - {"restart", "sum.exact", "weights.huge", *not_on_spark()}
     tolerance = 1e-9  # SUM and AVG of DOUBLE are added in Spark's order
     takes_arrow = True  # a delta may be a pyarrow.Table
 
@@ -44,6 +61,16 @@ class SparkBackend:
 
     def describe(self) -> str:
         return describe()
+
+    def refuses(self, query: Query) -> str | None:
+        """Why an operator in it has no form; None when all have."""
+        for kind in kinds_in(query):
+            if kind not in FORMS:
+                try:
+                    own_form(kind)
+                except UsageError as error:
+                    return str(error)
+        return None
 
     def open(self, tables: Mapping[str, Schema], views: Mapping[str, Query]) -> SparkSession:
         return SparkSession(Engine(session(), views))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
+from random import Random
 from typing import Any
 
 import pytest
 
-from deltaproof.conformance.adapter import Backend, Observed, Refuses
+from deltaproof.conformance.adapter import Backend, Observed, Refuses, type_capability
 from deltaproof.conformance.adapters.reference import ReferenceBackend
 from deltaproof.conformance.adapters.sqlite import SqliteBackend
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.generate import applicable_kinds, shapes, take_cases
 from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.judge import Difference, Judge, Oracle, run_case, run_cases
+from deltaproof.conformance.pools import DOMAINS
 from deltaproof.conformance.suite import supports
+from deltaproof.properties.killers import killer_domain
 from deltaproof.reference.errors import (
     BackendError,
     DeltaproofError,
@@ -25,9 +29,33 @@ from deltaproof.reference.errors import (
     SchemaError,
     TickError,
 )
-from deltaproof.reference.query import Query, avg, count, max_, min_, sum_, table
-from deltaproof.reference.scalar import array, case, cast, coalesce, col, lit, lower, year
-from deltaproof.reference.types import DATE, DOUBLE, NAN, VARCHAR, Row, Schema
+from deltaproof.reference.order import Order
+from deltaproof.reference.query import (
+    Query,
+    Table,
+    avg,
+    count,
+    max_,
+    min_,
+    sum_,
+    table,
+    variance,
+)
+from deltaproof.reference.scalar import (
+    add_months,
+    array,
+    case,
+    cast,
+    coalesce,
+    col,
+    date_trunc,
+    lit,
+    lower,
+    year,
+)
+from deltaproof.reference.scalar_sample import sample_expression
+from deltaproof.reference.select import Frame
+from deltaproof.reference.types import DATE, DOUBLE, NAN, VARCHAR, Column, Row, Schema
 from deltaproof.reference.zset import ZSet
 
 pytest.importorskip("duckdb")
@@ -354,6 +382,112 @@ def test_sql_cannot_negate(oracle: Backend) -> None:
     assert "negate" not in oracle.capabilities
     with pytest.raises(SchemaError, match="negate has no plain SQL form"):
         oracle.open(T.tables(), {"view": T.negate()})
+
+
+# --- values that broke engines ---
+
+FIRST, LAST = datetime.datetime.min, datetime.datetime.max
+ENDS = {(2**63 - 1, "a"): 1, (-(2**63), "b"): 1, (1 - 2**63, "c"): 1, (0, "d"): 2}
+
+
+def judged(oracle: Backend, query: Query, rows: Weights) -> Difference | None:
+    (name,) = query.tables()
+    case_ = Case(query, tuple(ticks({name: rows}, {name: dict.fromkeys(rows, -1)})))
+    found = [run_case(oracle, case_), *run_cases(oracle, [case_])]
+    return next((each for one in found if (each := checked(case_, oracle, one))), None)
+
+
+@each_oracle
+def test_sessions_are_told_apart_across_all_of_64_bits(oracle: Backend) -> None:
+    rows = {(2**63 - 2, "a"): 1, (-(2**63), "b"): 1, (1 - 2**63, "c"): 1, (0, "d"): 2}
+    assert judged(oracle, T.session_window("k", gap=1), rows) is None
+
+
+def test_a_window_that_is_left_out_need_not_fit_64_bits() -> None:
+    rows = {(-(2**63), "a"): 1, (1 - 2**63, "b"): 1, (7, "c"): 1}
+    assert judged(BACKENDS["duckdb"], T.hop("k", size=1, slide=3), rows) is None
+
+
+@each_oracle
+@pytest.mark.parametrize("unit", ["hour", "day", "week", "month", "quarter", "year"])
+def test_the_last_microsecond_of_all_is_of_its_own_day(oracle: Backend, unit: str) -> None:
+    rows: Weights = {(True, None, LAST): 1, (False, None, FIRST): 1, (None, None, NOON): 1}
+    assert judged(oracle, B.map(m=date_trunc(unit, col("m"))), rows) is None
+
+
+@each_oracle
+def test_a_month_before_the_last_month_of_all(oracle: Backend) -> None:
+    last = datetime.date(9999, 12, 31)
+    rows: Weights = {(None, last, None): 1, (None, datetime.date(9999, 11, 30), None): 1}
+    later = case((col("d") < lit(last), add_months(col("d"), 1)))
+    assert judged(oracle, B.map(later=later, earlier=add_months(col("d"), -1)), rows) is None
+
+
+@each_oracle
+def test_keys_at_the_ends_of_64_bits_stay_apart(oracle: Backend) -> None:
+    query = T.group_by("k").aggregate(n=count(), low=min_(col("v")))
+    assert judged(oracle, query.join(T.prefix("r_"), on={"k": "r_k"}), ENDS) is None
+
+
+@pytest.mark.parametrize("rows", [
+    {(1, 1.1e31): 1, (2, 1.0): 1, (3, -1.1e31): 1},
+    {(2**31 - 1, 0.5): 2, (2**31, 0.5): 1},
+])  # fmt: skip
+def test_duckdb_rounds_sums_at_every_step_and_declares_it(rows: Weights) -> None:
+    assert "sum.exact" not in BACKENDS["duckdb"].capabilities
+    query = U.aggregate(s=sum_(col("x")), v=variance(col("n"), population=True))
+    case_ = Case(query, tuple(ticks({"u": rows})))
+    assert judged(BACKENDS["reference"], query, rows) is None
+    difference = checked(case_, BACKENDS["duckdb"], run_case(BACKENDS["duckdb"], case_))
+    assert difference is not None
+    assert difference.what == "contents"
+
+
+def test_sqlite_adds_up_in_64_bits_and_declares_it() -> None:
+    assert "sum.wide" not in BACKENDS["sqlite"].capabilities
+    query, rows = T.aggregate(s=sum_(col("k"))), {(1, "a"): 1, (2**63 - 1, "b"): 1, (-1, "c"): 1}
+    assert judged(BACKENDS["duckdb"], query, rows) is None
+    with pytest.raises(BackendError, match="sqlite: view view: integer overflow"):
+        judged(BACKENDS["sqlite"], query, rows)
+
+
+def test_a_range_frame_beyond_64_bits_is_wrong_in_sqlite_refused_in_duckdb_and_declared() -> None:
+    assert not any("range.wide" in oracle.capabilities for oracle in ORACLES)
+    query = T.rolling(Frame("range", -1, 2), Order(col("k"), descending=True), n=count())
+    rows: Weights = {(-(2**63), "a"): 1}
+    assert judged(BACKENDS["reference"], query, rows) is None
+    assert judged(BACKENDS["sqlite"], query, rows) is not None
+    with pytest.raises(BackendError, match="Overflow in subtraction of INT64"):
+        judged(BACKENDS["duckdb"], query, rows)
+
+
+@each_oracle
+def test_random_expressions_over_values_that_broke_engines_agree(oracle: Backend) -> None:
+    random = Random(1970)
+    kinds = [kind for kind in DOMAINS if type_capability(kind) in oracle.capabilities]
+    rows = Table("t", Schema(tuple(Column(f"c{n}", kind) for n, kind in enumerate(kinds * 2))))
+    with_nan = "value.nan" in oracle.capabilities
+    judged_rows = 0
+    for _ in range(12):
+        columns = [sample_expression(random, rows.schema, kind) for kind in kinds]
+        query = rows.map(**{f"e{n}": each for n, each in enumerate(columns)})
+        drawn = [
+            tuple(map(random.choice, map(killer_domain, rows.schema.types))) for _ in range(30)
+        ]
+        cases = [Case(query, ({"t": ZSet({row: 1}, rows.schema)},)) for row in drawn]
+        cases = [
+            each
+            for each, row in zip(cases, drawn, strict=True)
+            if has_value(each) and (with_nan or all(map(finite, row)))
+        ]
+        for each, observed in zip(cases, run_cases(oracle, cases), strict=True):
+            assert checked(each, oracle, observed) is None, each.text()
+        judged_rows += len(cases)
+    assert judged_rows >= 150
+
+
+def finite(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 # --- names, sessions, batches ---

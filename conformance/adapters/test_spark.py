@@ -8,13 +8,17 @@ import pytest
 
 from deltaproof.conformance.adapters.spark import SparkBackend
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.generate import shapes, take_cases
+from deltaproof.conformance.generate import applicable_kinds, shapes, take_cases
 from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.judge import Judge, Oracle, run_case, run_cases
 from deltaproof.conformance.mutants import FAMILIES, kill
 from deltaproof.conformance.mutants.mutant import Mutant
 from deltaproof.conformance.mutants.spark import MUTANTS
-from deltaproof.reference.errors import EvaluationError
+from deltaproof.conformance.suite import supports
+from deltaproof.properties.killers import HUGE_WEIGHTS
+from deltaproof.reference.errors import BackendError, EvaluationError
+from deltaproof.reference.query import table
+from deltaproof.reference.zset import ZSet
 
 KINDS_RUN = [kind for kind in KINDS if kind != "restart"]
 
@@ -56,6 +60,32 @@ def test_oracle_random_cases_of_a_shape_are_equal_in_one_job(spark: SparkBackend
     for shape in islice(shapes(23), 12):
         if cases := with_value(take_cases(shape, KINDS_RUN, 66)):
             assert differing(spark, cases) == [], shape.query
+
+
+def test_oracle_values_that_broke_engines_are_equal(spark: SparkBackend) -> None:
+    judged = 0
+    for shape in islice(shapes(23, ["join.inner", "aggregate.min"], values="killers"), 4):
+        if not supports(spark, shape):
+            continue
+        kinds = applicable_kinds(shape, KINDS_RUN, spark.capabilities)
+        if cases := with_value(take_cases(shape, kinds, 33)):
+            assert differing(spark, cases) == [], shape.query
+        judged += len(cases)
+    assert judged >= 60
+
+
+def test_a_huge_weight_is_kept_or_refused_and_never_wraps(spark: SparkBackend) -> None:
+    rows = table("t", "k BIGINT")
+    pairs = rows.join(rows.prefix("r_"), on={"k": "r_k"})  # of weight w × w
+    answers = {}
+    for weight in HUGE_WEIGHTS:
+        case = Case(pairs, ({"t": ZSet({(7,): weight})}, {"t": ZSet({(7,): -weight})}))
+        try:
+            answers[weight] = "differs" if differing(spark, [case]) else "equal"
+        except BackendError as error:
+            answers[weight] = str(error)
+    for weight, answer in answers.items():
+        assert answer == "equal" if weight**2 < 2**63 else "64 bits, and" in answer
 
 
 def test_oracle_a_view_kept_tick_by_tick_is_equal(spark: SparkBackend) -> None:
