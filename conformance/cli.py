@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,12 @@ from deltaproof.conformance.pools import VALUES
 from deltaproof.conformance.prove import prove
 from deltaproof.conformance.report import suite_lines, verdict_line
 from deltaproof.conformance.suite import Suite, SuiteRun, in_shape, outcome, select_cells
-from deltaproof.conformance.target import kind_named
+from deltaproof.conformance.target import kind_named, running
 from deltaproof.reference.errors import (
     BackendError,
     BackendMissing,
     CaseError,
+    CheckpointError,
     DeltaproofError,
     SqlError,
     UsageError,
@@ -179,7 +181,8 @@ def conform(
         data_folder()  # raises before the long run, not after it, when the data is not installed
     with progress_bar() as progress:
         suite = Suite(backends, not_run, seed, chosen, out, progress, names, values)
-        found = suite.go(cases or DEFAULT_CASES, seconds)
+        with running(*own):
+            found = suite.go(cases or DEFAULT_CASES, seconds)
         replay: FlightsReport | None = None
         if with_flights:
             replay = flights_run(backends, days or DEFAULT_DAYS, progress)
@@ -215,11 +218,12 @@ def replay(file: Path, names: tuple[str, ...], own: tuple[str, ...], as_json: bo
     click.get_current_context().with_resource(knowing(*map(kind_named, own)))
     case = load_case(file)
     backends, _ = open_backends(names or ("reference",))
-    expected = Oracle(case.query).expected(case)
+    with running(*own):
+        expected = Oracle(case.query).expected(case)
     outcomes: list[dict[str, Any]] = []
     code = PASS
     for each in backends:
-        with progress_bar() as progress:
+        with progress_bar() as progress, redirect_stdout(sys.stderr):  # the operator may print
             progress(f"replaying on {each.name}", 0, 1)
             observed = observe(each, case)
         found = Judge(case.query.schema, each.tolerance).difference(expected, observed)
@@ -253,6 +257,8 @@ def observe(each: Backend, case: Case) -> list[Observed]:
     try:
         (observed,) = run_cases(each, [case])
         return in_shape(observed)
+    except CheckpointError as error:
+        raise BackendError(f"{each.name}: {error}") from error
     except DeltaproofError:
         raise
     except (Exception, SystemExit) as error:

@@ -33,6 +33,7 @@ from rich.text import Text
 from deltaproof.conformance.adapter import Observed
 from deltaproof.conformance.case import Case, Tick
 from deltaproof.conformance.judge import Difference, Oracle
+from deltaproof.conformance.target import operator_options
 from deltaproof.reference.errors import SchemaError
 from deltaproof.reference.operator import zset_to_json
 from deltaproof.reference.query import Query
@@ -87,7 +88,7 @@ def explain(
                 *([(difference.what, difference.message)] if difference.message else []),
                 *spelled_out(case.query.schema, difference, entry),
                 *(("note", sentence) for sentence in sentences(also)),
-                ("replay", replay_command(path, backend_name)),
+                ("replay", replay_command(path, backend_name, case.query)),
             ]
         ),
     ]
@@ -135,7 +136,7 @@ def explain_json(
         "expected": entries_json(schema, difference.expected),
         "got": entries_json(schema, difference.got),
         "also": sentences(also),
-        "replay": replay_command(path, backend_name),
+        "replay": replay_command(path, backend_name, case.query),
     }
 
 
@@ -266,15 +267,16 @@ def spelled_out(schema: Schema, difference: Difference, entry: Entry) -> Iterato
         yield "", f"… and {len(rows) - ENTRIES} more rows"
 
 
-def replay_command(path: Path | None, backend_name: str) -> str:
-    """The command that runs the case again.
+def replay_command(path: Path | None, backend_name: str, query: Query | None = None) -> str:
+    """The command that runs the case again; of a query it names the operators of the user's.
 
     >>> from pathlib import Path
     >>> replay_command(Path("out/my case.json"), "spark")
     "deltaproof replay 'out/my case.json' -b spark"
     """
     file = "FILE" if path is None else str(path)
-    return shlex.join(["deltaproof", "replay", file, "-b", backend_name])
+    own = [] if query is None else operator_options(query)
+    return shlex.join(["deltaproof", "replay", file, "-b", backend_name, *own])
 
 
 # --- rows and layout ---

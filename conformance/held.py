@@ -116,7 +116,7 @@ class Failure:
                 *ticks_of(case),
                 ("error", self.error),
                 *(("note", sentence) for sentence in notes),
-                ("replay", replay_command(path, self.backend)),
+                ("replay", replay_command(path, self.backend, self.case.query)),
             ]
         )
         crash = Difference(len(case.ticks), "ticks", ZSet(), ZSet(), self.error)

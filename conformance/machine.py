@@ -273,7 +273,7 @@ class ViewMachine(RuleBasedStateMachine):
         path = seen.case.with_notes(found={"backend": self.words, "class": seen.kind}).save(
             self.out
         )
-        type(self).wrote(replay_command(path, self.words))
+        type(self).wrote(replay_command(path, self.words, seen.case.query))
         raise AssertionError((straight or seen).explained(path, also)) from error
 
     def teardown(self) -> None:

@@ -16,6 +16,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import click
@@ -135,7 +136,13 @@ def checked_name(name: str) -> None:
         raise UsageError(f"{name!r} is no name for an operator: {example}")
     if keyword.iskeyword(name) or name in sys.stdlib_module_names:
         raise UsageError(f"{name!r} is a word of Python, which its file cannot be: {example}")
-    if name.startswith("test_") or name.endswith(("_test", "_spark")):
+    if name in packages_distributions():
+        raise UsageError(f"{name!r} is a package, which its file would hide: {example}")
+    if (
+        name in ("test", "conftest")
+        or name.startswith("test_")
+        or name.endswith(("_test", "_spark"))
+    ):
         raise UsageError(f"{name!r} reads like the name of another of its files: {example}")
     if name in {kind.name for kind in OPERATORS}:
         raise UsageError(f"there is an operator {name!r} already: name yours otherwise")

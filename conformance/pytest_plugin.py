@@ -18,6 +18,7 @@ HYPOTHESIS_PROFILE. Nothing heavy is imported here: neither Hypothesis nor an en
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -182,7 +183,7 @@ def deltaproof_holds(
         def save() -> tuple[Path, str]:
             notes = {"backend": name, "class": found.kind}
             case.with_notes(found=notes).save(findings.folder)
-            return path, replay_command(path, name)
+            return path, replay_command(path, name, query)
 
         findings.found(save)
         raise AssertionError(found.explained(path))
@@ -238,7 +239,7 @@ def deltaproof_laws(request: pytest.FixtureRequest) -> Callable[..., Any]:
                 words, option = law_words(about)
                 inputs = verdict.counterexample.inputs
                 path = LawFile.of(verdict.law, inputs, words).save(findings.folder)
-                commands.append(f"deltaproof replay {path}{option}")
+                commands.append(f"deltaproof replay {shlex.quote(str(path))}{option}")
                 findings.wrote(commands[-1])
         if commands:
             raise AssertionError("\n".join([str(report), "", *commands]))
@@ -249,19 +250,15 @@ def deltaproof_laws(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 def law_words(about: Any) -> tuple[str, str]:
     """What a law file calls its operator, and what a replay must say besides to know it."""
+    from deltaproof.conformance.target import words_of
     from deltaproof.reference.operators import OPERATORS
 
     about = getattr(about, "operator", None) or about
     kind = about if isinstance(about, type) or callable(about) else type(about)
     if kind in OPERATORS:
         return kind.name, ""
-    source = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
-    try:
-        place = str(Path(source).relative_to(Path.cwd()))
-    except ValueError:
-        place = source
-    words = f"{place}:{kind.__qualname__}"
-    return words, f" --operator {words}"
+    words = words_of(kind)
+    return words, f" --operator {shlex.quote(words)}"
 
 
 # ── What was found ──────────────────────────────────────────────────────────────────────────

@@ -111,7 +111,7 @@ def with_tables(case: Case, query: Query, subtrees: tuple[Query, ...]) -> Case:
         taken.add(name)
         by[subtree] = Table(name, subtree.schema)
         for tick, delta in zip(ticks, Oracle(subtree).expected(case).deltas, strict=True):
-            tick[name] = delta
+            tick[name] = ZSet(delta.items(), subtree.schema)  # RowError when it puts out others
     return canonical(case, replaced(query, by), ticks, case.restarts)
 
 

@@ -4,6 +4,9 @@
     callable_named   a function, or anything else that can be called
     operator_named   an operator: a kind of operator, or one with its arguments
     kind_named       a kind of operator
+    words_of         the other way: words that name what was found or imported
+    checked          a declaration without which nothing can be said of an operator
+    running          while something of the user's runs
 
 Nothing is ever imported because a file of cases says so: only because the user does.
 """
@@ -13,18 +16,21 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from deltaproof.reference.errors import UsageError
-from deltaproof.reference.operator import Operator
+from deltaproof.reference.errors import BackendError, DeltaproofError, UsageError
+from deltaproof.reference.operator import Operator, Shape
 from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.query import Query
 
 Modules = dict[str, ModuleType]
+NAMED: dict[object, str] = {}  # kinds of operators, and what the user called them
 
 
 def operator_named(target: str) -> Operator | type[Operator]:
@@ -50,7 +56,63 @@ def operator_named(target: str) -> Operator | type[Operator]:
     if not (is_kind or isinstance(value, Operator)):
         raise UsageError(f"{target} is no operator, but {type(value).__name__} {value!r}")
     found: Operator | type[Operator] = value
+    checked(target, found)
+    NAMED[found if isinstance(found, type) else type(found)] = target
     return found
+
+
+def words_of(thing: Any) -> str:
+    """Words that name a class or a function: those of the user, or else where it is.
+
+    >>> words_of(Operator)
+    'deltaproof.reference.operator:Operator'
+    """
+    if thing in NAMED:
+        return NAMED[thing]
+    module = sys.modules.get(thing.__module__)
+    place: str = thing.__module__
+    if (file := getattr(module, "__file__", None)) and not getattr(module, "__package__", ""):
+        path = Path(file)
+        place = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    return f"{place}:{thing.__qualname__}"
+
+
+def operator_options(query: Query) -> list[str]:
+    """The options that make the user's operators in this query known to `deltaproof replay`."""
+    kinds = {type(each): None for each in query.operators() if type(each) not in OPERATORS}
+    return [word for kind in kinds for word in ("--operator", words_of(kind))]
+
+
+def checked(target: str, found: Operator | type[Operator]) -> None:
+    """Raises UsageError unless it declares a name and a shape."""
+    for part in ("name", "shape"):
+        if not hasattr(found, part):
+            raise UsageError(f"{target}: the operator declares no {part!r}: every operator does")
+    if not str(found.name).isidentifier():
+        raise UsageError(f"{target}: name = {found.name!r}: expected a name like median_per_group")
+    if not isinstance(found.shape, Shape):
+        shapes = ", ".join(f"Shape.{each.name}" for each in Shape)
+        raise UsageError(f"{target}: shape = {found.shape!r}: expected one of {shapes}")
+
+
+@contextmanager
+def running(*targets: str) -> Iterator[None]:
+    """While this lasts, what these words name runs: what the user's own raises is not our failure.
+
+    What is printed goes to standard error: standard output is for the verdict, maybe as JSON.
+    Raises BackendError for whatever was raised.
+    """
+    own = " or ".join(target for target in targets if ":" in target)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except DeltaproofError:
+        raise
+    except (Exception, SystemExit) as error:
+        if not own or os.environ.get("DELTAPROOF_TRACEBACK"):
+            raise
+        why = f"{type(error).__name__}: {error}; DELTAPROOF_TRACEBACK=1 shows where"
+        raise BackendError(f"{own} raised {why}") from error
 
 
 def kind_named(target: str) -> type[Operator]:

@@ -18,6 +18,7 @@ from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from deltaproof.properties.decode import TICKS, by_tick, history
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import (
     GROUPS,
     Bags,
@@ -45,7 +46,6 @@ from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
 
 About: TypeAlias = type[Operator] | Subject | None  # what a law is checked of, if of anything
-Inputs: TypeAlias = tuple[tuple[str, Any], ...]  # the arguments of an equation, by name
 Of: TypeAlias = Subject | Query | Schema  # what the rest of a case is drawn for
 T = TypeVar("T")
 

@@ -27,6 +27,7 @@ from deltaproof.reference.operator import (
     StreamMeaning,
     increment_of_shape,
 )
+from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.stream import lift
 from deltaproof.reference.types import Schema
 from deltaproof.reference.zset import ZSet
@@ -294,11 +295,16 @@ def groups_of(q: Subject) -> frozenset[str]:
     """The groups that this is in: by what can be seen of it, and by what it says."""
     said = {*q.claims, q.shape.value if q.over_time is None else f"{q.shape.value}_over_time"}
     said |= {name for name, each in GROUPS.items() if not each.claimable and fits(name, q)}
-    if q.operator is not None:
-        said.add(q.operator.name)
-    else:
+    if q.operator is None:
         said.remove("query")
+    elif is_one_of_ours(type(q.operator)):
+        said.add(q.operator.name)
     return frozenset(each for name in said for each in inherited(name))
+
+
+def is_one_of_ours(kind: type[Operator]) -> bool:
+    """Whether the laws of our operator of this name speak of it: not of what only has its name."""
+    return any(issubclass(kind, each) and kind.name == each.name for each in OPERATORS)
 
 
 def fits(name: str, q: Subject) -> bool:

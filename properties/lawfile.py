@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from deltaproof.properties.check import Judged, judge, subject_of_function
-from deltaproof.properties.draw import Inputs
+from deltaproof.properties.inputs import Inputs, zsets_in
 from deltaproof.properties.law import Equation, Law, Subject, Ticks, subject_of
 from deltaproof.properties.law_json import (
     naming,
@@ -35,7 +35,6 @@ from deltaproof.properties.law_json import (
     value_json,
 )
 from deltaproof.properties.laws import CATALOGUE
-from deltaproof.properties.reduce import zsets_in
 from deltaproof.reference.errors import CaseError, SchemaError, UsageError
 from deltaproof.reference.operator import Operator, Shape
 from deltaproof.reference.operators import kinds_by_name, knowing

@@ -15,7 +15,8 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from deltaproof.properties.decode import domain
-from deltaproof.properties.draw import NUMBERS, Inputs
+from deltaproof.properties.draw import NUMBERS
+from deltaproof.properties.inputs import Inputs, rebuilt, zsets_in
 from deltaproof.properties.law import Law, Tick
 from deltaproof.reference.types import Row, Schema, Type, Value
 from deltaproof.reference.zset import ZSet
@@ -223,36 +224,7 @@ def number_effort(kind: Any, value: int) -> int:
     return known.index(value) if value in known else len(known)
 
 
-# ── Z-sets wherever they are ────────────────────────────────────────────────────────────────
-
-
-def zsets_in(value: Any) -> Iterator[ZSet]:
-    """The Z-sets in a value: in it, in lists, in tuples, in ticks."""
-    if isinstance(value, ZSet):
-        yield value
-    elif isinstance(value, dict):
-        yield from zsets_in(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from zsets_in(each)
-
-
-def rebuilt(value: Any, supply: Iterator[ZSet]) -> Any:
-    """The value with other Z-sets, in the order of `zsets_in`."""
-    if isinstance(value, ZSet):
-        return next(supply)
-    if isinstance(value, dict):
-        return {name: rebuilt(each, supply) for name, each in value.items()}
-    if isinstance(value, list):
-        return [rebuilt(each, supply) for each in value]
-    return tuple(rebuilt(each, supply) for each in value) if type(value) is tuple else value
-
-
-def copied(inputs: Inputs) -> Inputs:
-    """The inputs with Z-sets of their own, so that nobody can change those."""
-    zsets = zsets_in([value for _, value in inputs])
-    own = (ZSet.trusted(dict(each.items()), each.schema) for each in zsets)
-    return tuple((name, rebuilt(value, own)) for name, value in inputs)
+# ── Streams wherever they are ───────────────────────────────────────────────────────────────
 
 
 def streams_in(value: Any) -> Iterator[list[Any]]:

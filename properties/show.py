@@ -17,7 +17,7 @@ def shown(value: Any) -> str:
     """
     match value:
         case ZSet():
-            entries = (f"{row_text(row)}: {weight:+d}" for row, weight in value.sorted_items())
+            entries = (f"{row_text(row)}: {weight_text(w)}" for row, w in in_order(value))
             return f"{{{', '.join(entries)}}}" if value else "0"
         case (only,) if isinstance(value, tuple):
             return shown(only)
@@ -32,7 +32,26 @@ def shown(value: Any) -> str:
             return str(value)
 
 
+def in_order(zset: ZSet) -> list[tuple[Row, Any]]:
+    """The entries in one order, also where wrong code put in rows that are no rows."""
+    try:
+        return zset.sorted_items()
+    except Exception:  # noqa: BLE001  # whatever values raise that do not fit the schema
+        return sorted(zset.items(), key=repr)
+
+
+def weight_text(weight: Any) -> str:
+    """A weight with its sign; what is no weight as it is.
+
+    >>> weight_text(2), weight_text(2.0)
+    ('+2', '2.0')
+    """
+    return f"{weight:+d}" if isinstance(weight, int) else str(weight)
+
+
 def row_text(row: Row) -> str:
-    """A row as SQL writes it."""
+    """A row as SQL writes it; what is no row as it is."""
+    if not isinstance(row, tuple):
+        return repr(row)
     values = (repr(value) if isinstance(value, str) else value_text(value) for value in row)
     return f"({', '.join(values)})"

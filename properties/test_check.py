@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count as counter
+from typing import Any
 
 import pytest
 
@@ -22,11 +23,12 @@ from deltaproof.properties.laws.data import zset_add_commutes
 from deltaproof.properties.laws.operators import (
     increment_is_incremental,
     operator_keeps_inputs,
+    operator_well_typed,
     operator_zero_preserving,
 )
 from deltaproof.properties.laws.queries import circuit_is_incremental
 from deltaproof.properties.laws.shapes import operator_additive, operator_odd
-from deltaproof.reference.errors import UsageError
+from deltaproof.reference.errors import EvaluationError, UsageError
 from deltaproof.reference.operator import Increment, LinearIncrement, Operator, Shape
 from deltaproof.reference.operators import OPERATORS
 from deltaproof.reference.operators.aggregate import Aggregate
@@ -177,6 +179,53 @@ def test_an_operator_that_spoils_its_input_does_not_spoil_the_counterexample() -
     assert dict(verdict.counterexample.inputs)["a"] == (ZSet({(0,): 1}),)  # type: ignore[union-attr]
 
 
+def test_an_increment_that_empties_what_it_is_given_is_not_right_by_that() -> None:
+    """Both sides would be empty: the one by its answer, the other by what was left of the input."""
+
+    class Swallows(LinearIncrement):
+        def __init__(self) -> None:
+            def step(delta: ZSet) -> ZSet:
+                delta._weights.clear()
+                return ZSet()
+
+            super().__init__(step)
+
+    swallows = replace(subject_of(Filter(col("k") > 0), K), increment=Swallows)
+    verdict = check_law(increment_is_incremental, swallows)
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.error.startswith("InputChanged: s was changed by the operator")
+
+
+def test_an_increment_without_a_value_where_the_meaning_has_one_is_refuted() -> None:
+    def step(delta: ZSet) -> ZSet:
+        if not delta.is_positive():
+            raise EvaluationError("a deletion")
+        return delta
+
+    q = subject_of(Filter(col("k") < 99), K)
+    refusing = replace(q, increment=lambda: LinearIncrement(step))
+    verdict = check_law(increment_is_incremental, refusing)
+    assert "Q^D(s)     = no value: a deletion\n    D(Q(I(s))) = [{(0): -1}]" in str(verdict)
+
+
+@pytest.mark.parametrize("weights", [{(0,): 1.0}, {(0,): 1, ("x",): 1}, {0: 1}], ids=repr)
+def test_what_is_no_zset_is_shown_as_it_is(weights: dict[Any, Any]) -> None:
+    q = subject_of(Filter(col("k") > 0), K)
+    wrong = replace(q, meaning=lambda rows: ZSet.trusted(dict(weights), K))
+    assert check_law(operator_additive, wrong).status == "refuted"
+    assert "does not hold" in str(check_law(operator_well_typed, wrong))
+
+
+class CalledLikeOurs(Filter):
+    name = "join"
+
+
+def test_the_laws_of_our_operators_are_not_for_what_only_has_their_name() -> None:
+    report = check_laws(CalledLikeOurs(col("k") > 0), K, examples=5)
+    assert report.ok
+    assert not {"join", "filter"} & {each.law.of for each in report.verdicts}
+
+
 def test_a_function_is_no_operator_of_a_query() -> None:
     with pytest.raises(UsageError, match="distinct is no operator, and cannot be in a query"):
         check_law(circuit_is_incremental, subject_of_function(Distinct().meaning(K), GENERAL, K))
@@ -250,6 +299,13 @@ def test_what_is_not_claimed_and_does_not_hold_is_no_failure_and_keeps_its_count
     assert (linear.status, linear.claimed, report.ok) == ("refuted", False, True)
     assert linear.counterexample is not None
     assert "  linear           refuted after" in str(report)
+
+
+def test_what_is_wrong_on_many_rows_only_is_not_worth_claiming() -> None:
+    limited = subject_of_function(lambda a: ZSet(dict(sorted(a.items())[:5])), GENERAL, K)
+    worth = check_laws(limited, unclaimed=True).worth_claiming
+    assert "linear" not in worth
+    assert "positive" in worth
 
 
 def test_a_group_is_not_worth_claiming_when_one_that_it_is_within_is_refuted() -> None:

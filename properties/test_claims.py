@@ -10,7 +10,8 @@ from functools import cache
 
 import pytest
 
-from deltaproof.properties.draw import Draws, Inputs, drawn
+from deltaproof.properties.draw import Draws, drawn
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import GROUPS, Law, Subject, groups_of, inherited
 from deltaproof.properties.laws import CATALOGUE
 from deltaproof.properties.strategies import subjects

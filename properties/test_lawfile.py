@@ -10,7 +10,8 @@ from typing import Any, Self
 import pytest
 
 from deltaproof.properties.check import check_law, judge, subject_of_function
-from deltaproof.properties.draw import Draws, Inputs
+from deltaproof.properties.draw import Draws
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import Equation, Law, Subject, ZSets, law, subject_of
 from deltaproof.properties.lawfile import LawFile
 from deltaproof.properties.laws import CATALOGUE

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from deltaproof.properties.draw import Draws, Inputs
+from deltaproof.properties.draw import Draws
+from deltaproof.properties.inputs import Inputs, copied, zsets_in
 from deltaproof.properties.law import LeftStream, Subject, ZSets, subject_of
 from deltaproof.properties.laws import CATALOGUE
 from deltaproof.properties.laws.data import delay_strict, zset_add_commutes, zset_scale_adds
 from deltaproof.properties.laws.operators import increment_causal, increment_is_incremental
 from deltaproof.properties.laws.queries import circuit_is_incremental
-from deltaproof.properties.reduce import Small, copied, reduced, zsets_in
+from deltaproof.properties.reduce import Small, reduced
 from deltaproof.reference.operators.distinct import Distinct
 from deltaproof.reference.query import table
 from deltaproof.reference.types import Schema

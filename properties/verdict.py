@@ -16,7 +16,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from deltaproof.properties.draw import Inputs
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import GROUPS, Equation, Law, Subject, inherited
 from deltaproof.properties.show import shown
 from deltaproof.reference.errors import DeltaproofError

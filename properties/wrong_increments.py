@@ -125,6 +125,15 @@ def silent_over_nothing(q: Subject) -> Callable[..., Stream]:
     ]
 
 
+def answers_yes(q: Subject) -> Callable[..., Stream]:
+    """Puts out True for 1, which is equal to it."""
+
+    def yes(rows: ZSet) -> ZSet:
+        return ZSet([(tuple(x == 1 or x for x in row), weight) for row, weight in rows.items()])
+
+    return lambda *s: list(map(yes, run(q.increment(), s)))
+
+
 def looked_up(s: Stream, r: Stream) -> Stream:
     """A lookup join: a change on the right meets nobody (Flink: lookup and temporal joins)."""
     return [cross(da, b) for da, b in zip(s, integrate(r), strict=True)]
@@ -161,6 +170,7 @@ WRONG_INCREMENTS: dict[str, Wrong] = {
         "(Q^D of its shape)(s) = {(0, 0): +1}",
         with_increment(JOIN, lambda: WithoutTheProductOfChanges(JOIN.meaning, JOIN.schemas)),
     ),
+    "increment_well_typed": wrong_form(FILTER, "expected BIGINT, got bool True", answers_yes),
     "increment_causal": wrong_form(FILTER, "Q^D(s[<=t], then r)[<=t]", early),
     "increment_time_invariant": wrong_form(FILTER, "when Q(0) = 0", without_the_snapshot),
     "increment_of_zero": wrong_form(COUNT, "{(0): +1}", silent_over_nothing),

@@ -185,7 +185,9 @@ class Classes:
 def isolated_targets(case: Case, name: str) -> list[Case]:
     """The cases in which an operator of this name is the only one, fed as it was; inputs first."""
     found: list[Case] = []
-    with contextlib.suppress(Exception):  # of a meaning that crashes: above it nothing is fed
+    with contextlib.suppress(
+        Exception, SystemExit
+    ):  # of a meaning that crashes: above it nothing is fed
         parts = isolated(case)
         found.extend(each for each in parts if operators_of(each.query) == name)
     return found
@@ -195,13 +197,13 @@ def shrunk(case: Case, failing: StillFailing, budget: Budget) -> Case:
     """The smallest case found; only its stream, where the query cannot be cut."""
     try:
         return shrink(case, failing, budget, signed=True).case
-    except Exception:  # noqa: BLE001  # a meaning that crashes, or JSON that cannot be written
+    except (Exception, SystemExit):  # noqa: BLE001  # a meaning that crashes, or JSON that cannot be
         pass
     try:
         search = Search(case, failing, budget, signed=not positive_stream(case))
         while search.shorten():
             pass
-    except Exception:  # noqa: BLE001  # the same
+    except (Exception, SystemExit):  # noqa: BLE001  # the same
         return case
     return search.case
 
@@ -252,7 +254,7 @@ def told(
     replay = replay_words(path, target)
     if verdict.difference is not None:
         text = explain(case, verdict.difference, "reference", path, also, observed=verdict.observed)
-        return text.replace(replay_command(path, "reference"), replay)
+        return text.replace(replay_command(path, "reference", case.query), replay)
     ticks = [
         (
             f"tick {number}",

@@ -54,7 +54,13 @@ class Clock:
         self.started = time.monotonic()
         self.last_new = self.last_shown = 0.0
         self.news = 0
-        self.interrupted = False
+        self.interrupted = self.endless = False
+        self.heard = self.started  # when a round or a case ended for the last time
+
+    @property
+    def silence(self) -> float:
+        """For how long nothing has ended."""
+        return time.monotonic() - self.heard
 
     @property
     def now(self) -> float:
@@ -62,6 +68,7 @@ class Clock:
 
     def over(self, tally: Tally, news: int, covering: bool) -> str:
         """Why the run is over, or nothing; `news` is how often something new was met."""
+        self.heard = time.monotonic()
         limits, now = self.limits, self.now
         if news != self.news:
             self.news, self.last_new = news, now

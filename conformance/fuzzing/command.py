@@ -9,6 +9,7 @@ import click
 
 from deltaproof.conformance.console import progress_bar, say, writable
 from deltaproof.conformance.duration import FOREVER, Duration
+from deltaproof.conformance.target import running
 from deltaproof.reference.errors import UsageError
 
 SECONDS = 60.0
@@ -80,7 +81,7 @@ def fuzz(
         cases,
         None if cases or plateau == FOREVER else plateau,
     )
-    with progress_bar() as progress:
+    with progress_bar() as progress, running(target):
         run = run_fuzz(chosen, limits, seed, jobs, corpus, out, progress)
     code = exit_code(run)
     if as_json:

@@ -16,7 +16,7 @@ from random import Random
 
 from deltaproof.conformance.adapters.reference import ReferenceBackend
 from deltaproof.conformance.case import Case
-from deltaproof.conformance.fuzzing.classes import BUDGET, Classes
+from deltaproof.conformance.fuzzing.classes import BUDGET, Classes, operators_of
 from deltaproof.conformance.fuzzing.corpus import kind_of
 from deltaproof.conformance.fuzzing.ground import Ground, Place, Target
 from deltaproof.conformance.fuzzing.schedule import Schedule
@@ -62,11 +62,18 @@ class Fuzzer:
         self.reached = set(covered)
         self.number = 0
         self.news = 0  # how often something new was met: a cell, or a class
+        self.judging = ""  # the operators of the query whose cases are judged
+        self.keeps = True  # whether the cases of this query are the same when read from a file
 
     @property
     def covering(self) -> bool:
         """Whether there are places left that were not tried enough."""
         return bool(self.schedule.waiting)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether every place was tried, and none gave a case that has a meaning."""
+        return not self.covering and self.tally.cases == 0
 
     def replay(self, case: Case) -> None:
         """A case of the corpus: counted apart, as chance did not draw it."""
@@ -82,7 +89,7 @@ class Fuzzer:
         place = self.schedule.next_place()
         shape = self.drawn(random, place)
         if shape is not None:
-            self.read_back(shape.query)
+            self.keeps = self.read_back(shape.query)
             self.run(shape)
         elif place is not None:
             self.tally.vain[place] += 1
@@ -117,6 +124,7 @@ class Fuzzer:
         """Judges the cases of one query, and counts; how many could show something."""
         places, forms = self.target.places_in(query), self.schedule.forms(query)
         self.tally.fits.update(places)
+        self.judging = operators_of(query)
         telling = 0
         for case, verdict in zip(cases, verdicts(self.backend, query, cases), strict=True):
             self.count(verdict, drawn)
@@ -126,7 +134,7 @@ class Fuzzer:
                 telling += 1
                 self.tally.forms.update(forms)
                 new = self.reach([(place, kind) for place in places if kind])
-                if new and drawn and not verdict.failed:
+                if new and drawn and self.keeps and not verdict.failed:
                     self.keep(named)
             if verdict.failed:
                 self.news += self.classes.add(named, verdict, self.tally.cases)
@@ -153,19 +161,20 @@ class Fuzzer:
         self.news += 1
         return True
 
-    def read_back(self, query: Query) -> None:
-        """A query with the user's operator is to be the same when it is read from its JSON."""
+    def read_back(self, query: Query) -> bool:
+        """Whether a query with the user's operator is the same when it is read from its JSON."""
         if not self.target.own:
-            return
+            return True
         doing = f"writing and reading {self.target.name} as JSON"
         try:
             same = Query.from_json(json.loads(json.dumps(query.to_json())), query.tables()) == query
         except Exception as error:  # noqa: BLE001  # `to_json` or `from_json` of the operator
             self.failed_before(crashed("json", error), doing)
-            return
+            return False
         if not same:
             message = "what was read is not what was written: see to_json and from_json"
             self.failed_before(Verdict("json/unequal", message), doing)
+        return same
 
     def failed_before(self, verdict: Verdict, doing: str) -> None:
         """A failure without a case."""

@@ -55,9 +55,6 @@ class Target:
         found = operator_named(words)
         instance = found if isinstance(found, Operator) else None
         kind = type(found) if isinstance(found, Operator) else found
-        for part in ("name", "shape"):
-            if not hasattr(kind, part):
-                raise UsageError(f"{words}: the operator declares no {part!r}: every operator does")
         if instance is None and schemas:
             raise UsageError(f"{words}: --schema is for an operator with its arguments")
         if instance is not None and len(schemas) != instance.inputs():

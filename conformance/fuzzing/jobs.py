@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -90,7 +91,9 @@ class Jobs:
                     self.stop()
         finally:
             self.end()
-        return why or ("cases" if self.clock.limits.cases and not self.lost else "all ended")
+        if self.lost:
+            return why or "all ended"
+        return why or ("cases" if any(part.tally.cases for part in self.parts) else "nothing")
 
     def over(self) -> str:
         keys = {each.key for part in self.parts for each in part.classes}
@@ -176,6 +179,7 @@ def started(number: int, order: Order) -> Job:
 def work(order: Order, line: Connection) -> None:
     """What a process does: rounds, telling of them, until it is told to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process hears it, and stops us
+    sys.stdout = sys.stderr  # the operator may print, and standard output is for the verdict
     try:
         target = Target.named(order.words, order.schemas)
         with target.known(), collected_rarely(), contextlib.suppress(BrokenPipeError):
@@ -193,7 +197,7 @@ def work_on(target: Target, order: Order, line: Connection) -> None:
     done = False
     while not done:
         enough = order.cases is not None and fuzzer.tally.cases >= order.cases
-        done = enough or line.poll()
+        done = enough or fuzzer.stuck or line.poll()
         if not done:
             fuzzer.round()
         if done or time.monotonic() - told >= TELLING:

@@ -14,6 +14,7 @@ from deltaproof.conformance.explain import labelled, wrapped
 from deltaproof.conformance.fuzzing.classes import FailureClass, replay_words
 from deltaproof.conformance.fuzzing.corpus import Corpus
 from deltaproof.conformance.fuzzing.ground import ALONE, TRIES, Place
+from deltaproof.conformance.fuzzing.jobs import PATIENCE
 from deltaproof.conformance.fuzzing.run import FuzzRun
 from deltaproof.conformance.histories import KINDS
 from deltaproof.conformance.report import share
@@ -27,6 +28,8 @@ WHY = {
     "plateau": "nothing new came: a plateau",
     "interrupted": "interrupted",
     "all ended": "no process is left",
+    "nothing": "no place gave a case that has a meaning: see `sample` and `output`",
+    "endless": f"a query took longer than {PATIENCE:.0f} s, and was ended",
 }
 
 
@@ -34,7 +37,7 @@ def exit_code(run: FuzzRun) -> int:
     """1 when something fails, 2 when the run says too little: interrupted, or no case."""
     if run.classes or run.unsorted:
         return NONCONFORMANT
-    cut_short = run.stopped in ("interrupted", "all ended") or run.lost
+    cut_short = run.stopped in ("interrupted", "all ended", "endless") or run.lost
     return UNKNOWN if cut_short or not run.tally.equal else PASS
 
 
@@ -65,6 +68,8 @@ def sections(run: FuzzRun) -> list[tuple[str, str]]:
     if run.corpus is not None:
         lines.append(("corpus", "\n".join(corpus_lines(run, run.corpus))))
     lines += [("lost", f"{each}; the others went on") for each in run.lost]
+    if run.endless:
+        lines.append(("endless", run.endless))
     quiet = f"the last new thing came {run.last_new:.1f} s after the start"
     lines.append(("stopped", f"{WHY[run.stopped]}; {quiet}, {run.quiet:.1f} s before the end"))
     return lines
@@ -212,6 +217,7 @@ def fuzz_json(run: FuzzRun) -> dict[str, Any]:
             "unreadable": corpus.unreadable,
         },
         "lost": run.lost,
+        "endless": run.endless or None,
         "classes": [
             {
                 "class": each.kind,

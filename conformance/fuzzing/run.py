@@ -3,12 +3,16 @@
     fuzz(target, limits)    runs, writes what it found, and says so
     Limits                  when to stop
 
-Interrupted, a run ends with what it has; a second interruption does not wait for the round.
+Interrupted, a run ends with what it has; a second interruption does not wait for the round, nor
+does the first when the round does not end.
 """
 
 from __future__ import annotations
 
+import _thread
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,9 +25,11 @@ from deltaproof.conformance.fuzzing.clock import Clock, Limits, Progress, collec
 from deltaproof.conformance.fuzzing.corpus import Corpus, loaded
 from deltaproof.conformance.fuzzing.fuzzer import Fuzzer
 from deltaproof.conformance.fuzzing.ground import Target
-from deltaproof.conformance.fuzzing.jobs import Jobs
+from deltaproof.conformance.fuzzing.jobs import PATIENCE, Jobs
 from deltaproof.conformance.fuzzing.tally import Tally
 from deltaproof.conformance.shrink import Budget
+
+SHORT_PATIENCE = 3.0  # the same, once the run is interrupted
 
 
 @dataclass
@@ -40,6 +46,7 @@ class FuzzRun:
     seconds: float = 0.0
     last_new: float = 0.0  # when something new was met for the last time, after the start
     stopped: str = ""  # time, cases, plateau, interrupted, or what else
+    endless: str = ""  # the query that did not end
     lost: list[str] = field(default_factory=list)  # processes that died, and how
 
     @property
@@ -86,7 +93,8 @@ def fuzz(
                     processes = Jobs(first, jobs, clock, keep)
                     run.stopped = processes.run()
         except KeyboardInterrupt:
-            run.stopped = "interrupted"
+            run.stopped = "endless" if clock.endless else "interrupted"
+            run.endless = first.judging if clock.endless else ""
         run.seconds, run.last_new = clock.now, clock.last_new
         parts = [part_of(first), *(processes.parts if processes else ())]
         run.lost = processes.lost if processes else []
@@ -105,6 +113,7 @@ def replay(fuzzer: Fuzzer, cases: Sequence[Case], clock: Clock) -> None:
     for number, case in enumerate(cases):
         if clock.interrupted:
             return
+        clock.heard = time.monotonic()
         if number % 50 == 0:
             clock.progress("replaying the corpus", number, len(cases))
         fuzzer.replay(case)
@@ -113,6 +122,8 @@ def replay(fuzzer: Fuzzer, cases: Sequence[Case], clock: Clock) -> None:
 def rounds(fuzzer: Fuzzer, clock: Clock) -> str:
     """Rounds in this process until the clock says why not."""
     while not (why := clock.over(fuzzer.tally, fuzzer.news, fuzzer.covering)):
+        if fuzzer.stuck:
+            return "nothing"
         fuzzer.round()
     return why
 
@@ -124,19 +135,29 @@ def ignored(case: Case) -> bool:
 
 @contextmanager
 def interruptible(clock: Clock) -> Iterator[None]:
-    """While this lasts, the first interruption ends the run after its round."""
+    """While this lasts, the first interruption ends the run after its round, if that ends."""
+    over = threading.Event()
 
     def interrupt(number: int, frame: Any) -> None:
-        if clock.interrupted:
+        if clock.interrupted or clock.endless:
             raise KeyboardInterrupt
         clock.interrupted = True
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            if clock.silence > (SHORT_PATIENCE if clock.interrupted else PATIENCE):
+                clock.endless = not clock.interrupted
+                _thread.interrupt_main()
+                return
 
     try:
         before = signal.signal(signal.SIGINT, interrupt)
     except ValueError:  # not in the main thread, which alone is interrupted
         yield
         return
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
+        over.set()
         signal.signal(signal.SIGINT, before)

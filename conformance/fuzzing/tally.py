@@ -58,5 +58,8 @@ class Tally:
         """At 95 % no more than this share of cases fails outside the classes that were found.
 
         The rule of three: n cases that could have failed and did not leave at most 3/n.
+
+        >>> Tally(equal=1).bound  # of all cases no more than all
+        1.0
         """
-        return 3 / self.equal if self.equal else None
+        return min(1.0, 3 / self.equal) if self.equal else None

@@ -99,6 +99,19 @@ class Leaks(Halves):
 
 
 @dataclass(frozen=True)
+class Endless(Halves):
+    name = "endless"
+
+    def meaning(self, rows):
+        def go_on(zset):
+            while zset:
+                pass
+            return zset
+
+        return go_on
+
+
+@dataclass(frozen=True)
 class Senseless(Halves):
     name = "senseless"
 
@@ -364,3 +377,22 @@ def test_a_case_that_fails_without_the_bug_too_proves_nothing() -> None:
 
 def test_no_mutant_at_all_is_no_proof() -> None:
     assert not FindReport([]).all_found
+
+
+def test_an_operator_that_does_not_end_is_interrupted_and_named(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deltaproof.conformance.fuzzing.run.PATIENCE", 1.0)
+    found = fuzz(Target.named(f"{file}:Endless"), Limits(seconds=60), out=tmp_path)
+    assert (found.stopped, exit_code(found)) == ("endless", 2)
+    assert "endless" in found.endless
+    assert found.seconds < 20
+
+
+def test_one_interruption_is_enough_when_the_round_does_not_end(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deltaproof.conformance.fuzzing.run.SHORT_PATIENCE", 0.2)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    found = fuzz(Target.named(f"{file}:Endless"), Limits(seconds=60), out=tmp_path)
+    assert (found.stopped, exit_code(found)) == ("interrupted", 2)

@@ -32,7 +32,8 @@ from deltaproof.conformance.laws.tolerance import agree
 from deltaproof.conformance.shrink import Budget
 from deltaproof.conformance.shrink_stream import possible
 from deltaproof.properties.check import is_telling
-from deltaproof.properties.draw import Draws, Inputs, about_text, drawn
+from deltaproof.properties.draw import Draws, about_text, drawn
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import RESTARTS, STEPPED, Equation, Law, Subject
 from deltaproof.properties.laws import laws_of
 from deltaproof.properties.strategies import as_bag, subjects
@@ -127,9 +128,10 @@ def check_laws_on(
     for each in tries:
         groups.setdefault(each.law.name, []).append(each)
     verdicts = [verdict(name, group) for group in groups.values()]
-    if not tries:
-        unrun = filter(askable, laws or laws_of(about))
-        verdicts = [NotRun(law, name, 0, 0, reason=reason) for law in unrun]
+    # what is asked for by name gets an answer; of the rest, what could be asked of some backend
+    unrun = [each for each in laws if not askable(each)]
+    unrun += filter(askable, [] if tries else laws or laws_of(about))
+    verdicts += [NotRun(law, name, 0, 0, reason=unaskable(law) or reason) for law in unrun]
     took = time.monotonic() - started
     return AskedReport(
         tuple(verdicts),
@@ -155,8 +157,16 @@ def judge_on(backend: Backend, law: Law, inputs: Inputs) -> Counterexample | Non
 
 def askable(law: Law) -> bool:
     """Whether the law says anything about a backend."""
-    of_operators = bool(law.parameters) and law.parameters[0][1] is Subject
-    return of_operators and STEPPED not in law.premises and law.name not in MEANINGLESS
+    return not unaskable(law)
+
+
+def unaskable(law: Law) -> str:
+    """Why no backend is asked the law; nothing where one can be."""
+    if not law.parameters or law.parameters[0][1] is not Subject:
+        return "it speaks of our runtime, or of Z-sets"
+    if STEPPED in law.premises:
+        return "it steps an increment, and a backend shows none"
+    return MEANINGLESS.get(law.name, "")
 
 
 # ---------------------------------------------------------------- what is tried
@@ -306,6 +316,9 @@ def make_smaller(interview: Interview, tries: Sequence[Tried]) -> None:
         known = judged(smallest)
         interview.forget()
         for each, found, anew in zip(tries, known, judged(smallest), strict=True):
+            found = found or each.breaks(
+                each.cases[each.broken - 1], each.outcomes[each.broken - 1]
+            )
             if found is not None:
                 each.smallest = replace(found, again=anew is not None)
 
@@ -330,8 +343,8 @@ def verdict(about: str, group: Sequence[Tried]) -> Verdict:
                 telling += is_telling(law, inputs, outcome.lhs, outcome.rhs)
             elif isinstance(outcome, Broke):
                 tested, telling = tested + 1, telling + 1
-    if not telling and reasons:  # of a case between two empty Z-sets nothing was learned
+    found = next((each.smallest for each in group if each.smallest), None)
+    if not (telling or found) and reasons:  # of two empty Z-sets nothing was learned
         reason, _ = reasons.most_common(1)[0]
         return NotRun(law, about, 0, 0, reason=reason)
-    found = next((each.smallest for each in group if each.smallest), None)
     return Verdict(law, about, tested, telling, found)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-import sys
+import shlex
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from deltaproof.conformance.console import (
     writable,
 )
 from deltaproof.conformance.laws.target import LawTarget
+from deltaproof.conformance.target import running
 from deltaproof.properties.check import check_laws, judge
 from deltaproof.properties.law import Law, Subject, inherited
 from deltaproof.properties.lawfile import LawFile
@@ -81,12 +81,13 @@ def laws(
       deltaproof laws mine.py:clamped --schema "k BIGINT" --shape linear
       deltaproof laws join -b duckdb --law operator_left_additive
     """
-    asked = LawTarget.named(target, schemas, shape)
-    chosen = chosen_laws(names, asked)
-    writable(out or OUT, "--out")
+    with running(target):
+        asked = LawTarget.named(target, schemas, shape)
     if backend and (proving or unclaimed):
         raise UsageError(f"-b asks {backend}; --prove and --unclaimed are about the code here")
-    with progress_bar() as progress, redirect_stdout(sys.stderr):  # the operator may print
+    with progress_bar() as progress, running(target):
+        chosen = chosen_laws(names, asked)
+        writable(out or OUT, "--out")
         if backend:
             from deltaproof.conformance.laws.asked import check_laws_on
 
@@ -102,7 +103,7 @@ def laws(
 
             report = with_proofs(report, asked.about, progress)
     found = Findings(asked, report, backend, out)
-    with redirect_stdout(sys.stderr):  # a file is judged once more when it is written
+    with running(target):  # a file is judged once more when it is written
         lines = [json.dumps(found.to_json(), indent=1)] if as_json else found.lines()
     say(lines)
     return found.exit_code
@@ -180,11 +181,11 @@ class Findings:
             path = law_file(counterexample, self.asked, self.backend).save(folder)
         except DeltaproofError as error:
             return {"no file": str(error)}
-        replay = f"deltaproof replay {path}{self.asked.option}"
+        replay = f"deltaproof replay {shlex.quote(str(path))}{self.asked.option}"
         found = {"file": str(path), "replay": replay + on}
         if case := case_of(counterexample):
-            path = case.save(folder)
-            found["case"] = f"deltaproof replay {path}{self.asked.option}{on}"
+            name = shlex.quote(str(case.save(folder)))
+            found["case"] = f"deltaproof replay {name}{self.asked.option}{on}"
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -31,9 +31,10 @@ from deltaproof.conformance.adapter import (
 from deltaproof.conformance.adapters.recompute import MOST_COPIES
 from deltaproof.conformance.case import Case
 from deltaproof.conformance.judge import Oracle
+from deltaproof.conformance.laws.tolerance import agree
 from deltaproof.conformance.shrink import outcomes
 from deltaproof.conformance.shrink_stream import positive_stream
-from deltaproof.properties.draw import Inputs
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import Equation, Law, Stream, Streams, Subject, subject_of
 from deltaproof.reference.errors import (
     BackendError,
@@ -256,8 +257,6 @@ class Interview:
     def checked(self, case: Case, observed: Sequence[Observed] | Exception) -> Answer:
         """What was observed, if it is in shape; else the error that the evaluation meets."""
         name = self.backend.name
-        if isinstance(observed, EvaluationError):
-            return observed
         if isinstance(observed, REFUSED):
             return NotAsked(f"{name} refuses it: {observed}")
         if isinstance(observed, Exception):
@@ -265,13 +264,18 @@ class Interview:
             return Broke(f"{type(observed).__name__}: {first} (on {name})")
         if len(observed) != len(case.ticks):
             return Broke(f"an answer: {len(observed)} ticks, expected {len(case.ticks)}")
-        width = len(case.query.schema)
-        for contents, delta in observed:
+        width, before = len(case.query.schema), ZSet()
+        for number, (contents, delta) in enumerate(observed):
             if contents is None and delta is None:
                 return Broke("an answer: neither contents nor an output delta")
             for rows in (contents, delta):
                 if rows is not None and (fault := fault_of(rows, width)):
                     return Broke(f"an answer: {fault}")
+            if contents is None or delta is None:
+                continue
+            if not agree(Equation(before + delta, contents), self.backend.tolerance):
+                return Broke(f"an answer: at tick {number} the contents are not what was shown")
+            before = contents
         return list(observed)
 
 

@@ -15,7 +15,7 @@ from deltaproof.conformance.laws.interview import Broke, Interview, NotAsked
 from deltaproof.conformance.laws.tolerance import agree
 from deltaproof.conformance.target import Modules, kind_named, target_named
 from deltaproof.properties.check import Judged, judge
-from deltaproof.properties.draw import Inputs
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import Equation, Law, Subject
 from deltaproof.properties.lawfile import SUFFIX, LawFile
 from deltaproof.properties.verdict import Counterexample

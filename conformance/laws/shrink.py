@@ -14,7 +14,7 @@ from itertools import chain, combinations, islice
 from typing import TypeAlias
 
 from deltaproof.conformance.shrink import Budget
-from deltaproof.properties.draw import Inputs
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import Law
 from deltaproof.properties.reduce import Small
 from deltaproof.reference.types import Row

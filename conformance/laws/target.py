@@ -8,12 +8,13 @@ LawTarget.named("mine.py:clamped", ["k BIGINT"], "linear")      a function, and 
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from deltaproof.conformance.target import operator_named, target_named
+from deltaproof.conformance.target import checked, operator_named, target_named
 from deltaproof.properties.check import subject_at, subject_of_function
 from deltaproof.properties.law import Subject
 from deltaproof.reference.errors import UsageError
@@ -51,7 +52,7 @@ class LawTarget:
     @property
     def option(self) -> str:
         """The option that makes it known to `deltaproof replay`, if it needs one."""
-        return f" --operator {self.words}" if self.own else ""
+        return f" --operator {shlex.quote(self.words)}" if self.own else ""
 
     def __str__(self) -> str:
         if isinstance(self.about, Subject):
@@ -71,6 +72,8 @@ def about(
         raise UsageError(f"{words} says its shape: leave out --shape")
     if isinstance(value, Subject):
         return value
+    if kind or isinstance(value, Operator):
+        checked(words, value)
     if kind:
         found: type[Operator] = value
         return at_schemas(words, plain(words, found), inputs) if inputs else found

@@ -21,7 +21,7 @@ from deltaproof.properties.check import subject_of_function
 from deltaproof.properties.law import Equation, Law, Subject, ZSets, law, subject_of
 from deltaproof.properties.laws import CATALOGUE, laws_of
 from deltaproof.properties.verdict import Verdict
-from deltaproof.reference.errors import UsageError
+from deltaproof.reference.errors import EvaluationError, UsageError
 from deltaproof.reference.operator import Shape
 from deltaproof.reference.operators.aggregate import Aggregate
 from deltaproof.reference.operators.delay import Delay
@@ -125,8 +125,8 @@ def test_all_cases_of_all_laws_are_asked_together() -> None:
 def test_the_backend_answers_and_not_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     with replaced(Join, "meaning", lambda *inputs: pytest.fail("the reference was asked")):
         interview = Interview(SqliteBackend())
-        monkeypatch.setattr("deltaproof.conformance.interview.Oracle", Unasked)
-        monkeypatch.setattr("deltaproof.conformance.interview.subject_of", declared)
+        monkeypatch.setattr("deltaproof.conformance.laws.interview.Oracle", Unasked)
+        monkeypatch.setattr("deltaproof.conformance.laws.interview.subject_of", declared)
         q = interview.subject(Join((("a", "b"),)), A, B)
         inputs = (("q", q), ("a", ZSet({(1, "x"): 2})), ("b", ZSet({(1, 0.5): 1})))
         (equation,) = interview.outcomes([(join_commutes, inputs)])
@@ -268,6 +268,33 @@ def test_laws_that_say_nothing_of_a_backend_are_left_out() -> None:
         "circuit_is_incremental",
         "operator_keeps_inputs",
     }
+
+
+def test_a_law_that_is_asked_for_and_says_nothing_of_a_backend_is_not_run() -> None:
+    report = check_laws_on(SqliteBackend(), KEPT, 2, laws=[increment_step_only_reads])
+    assert [(each.status, each.evidence) for each in report.verdicts] == [
+        ("not run", "it steps an increment, and a backend shows none")
+    ]
+
+
+def test_a_backend_without_a_value_where_there_is_one_is_refuted() -> None:
+    def gives_up(stream: Stream, answer: list[Observed]) -> list[Observed]:
+        raise EvaluationError("out of range")
+
+    found = verdict_on(Batching(gives_up), DISTINCT, operator_idempotent)
+    assert found.counterexample is not None
+    assert found.counterexample.error == "EvaluationError: out of range (on spoiled)"
+
+
+def test_contents_that_are_not_the_sum_of_the_changes_refute() -> None:
+    """A backend that shows both is believed in neither alone."""
+
+    def stale(stream: Stream, answer: list[Observed]) -> list[Observed]:
+        return [Observed(answer[0].contents, each.delta) for each in answer]
+
+    found = verdict_on(Batching(stale), DISTINCT, increment_is_incremental)
+    assert found.counterexample is not None
+    assert found.counterexample.error.startswith("an answer: at tick 1 the contents are not")
 
 
 def test_a_function_cannot_be_asked_of_a_backend() -> None:

@@ -16,10 +16,11 @@ from deltaproof.conformance.case import Case
 from deltaproof.conformance.laws.command import Findings, alike, how_to_claim
 from deltaproof.conformance.laws.target import LawTarget
 from deltaproof.properties.check import check_laws
+from deltaproof.properties.inputs import zsets_in
 from deltaproof.properties.law import GROUPS
 from deltaproof.properties.lawfile import LawFile
 from deltaproof.properties.laws import laws_of
-from deltaproof.properties.reduce import streams_in, zsets_in
+from deltaproof.properties.reduce import streams_in
 from deltaproof.properties.verdict import Report
 from deltaproof.reference.operator import Shape
 from deltaproof.reference.types import Schema

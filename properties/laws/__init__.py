@@ -11,6 +11,8 @@ stream before tick t, s[<=t] with it; ticks count from 0. The docstring of a law
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from types import ModuleType
 
 from deltaproof.properties.law import (
@@ -20,6 +22,7 @@ from deltaproof.properties.law import (
     Subject,
     groups_of,
     inherited,
+    is_one_of_ours,
     law,
     subject_of,
 )
@@ -39,6 +42,7 @@ from deltaproof.properties.laws import (
     ticks,
 )
 from deltaproof.properties.laws.instances import often_met
+from deltaproof.reference.errors import UsageError
 from deltaproof.reference.operator import Operator
 
 __all__ = ["CATALOGUE", "Equation", "Law", "Subject", "law", "laws_of", "subject_of"]
@@ -72,11 +76,25 @@ def laws_of(declared: Operator | type[Operator] | Subject) -> tuple[Law, ...]:
     groups = groups_of(declared) if isinstance(declared, Subject) else possible_groups(declared)
     operator = declared.operator if isinstance(declared, Subject) else declared
     own: tuple[Law, ...] = getattr(operator, "laws", ())
+    if operator is not None:
+        check_claims(operator, own)
     laws = tuple(each for each in CATALOGUE if each.of in groups) + own
     if isinstance(declared, Subject):
         return tuple(each for each in laws if each.fits(declared))
     kind = declared if isinstance(declared, type) else type(declared)
     return tuple(law for law in laws if all(often_met(each, kind) for each in law.premises))
+
+
+def check_claims(declared: Operator | type[Operator], own: Sequence[Law]) -> None:
+    """Raises UsageError for a claim that has no laws: it would be believed, and never tested."""
+    known = {*GROUPS, *(each.of for each in own)}
+    for name in declared.claimed:
+        if name not in known:
+            near = difflib.get_close_matches(name, known) or sorted(known)
+            raise UsageError(
+                f"{declared.name} claims {name!r}, of which there is no law: "
+                f"did you mean {' or '.join(near)}?"
+            )
 
 
 def unclaimed_laws(q: Subject) -> tuple[Law, ...]:
@@ -90,7 +108,10 @@ def unclaimed_laws(q: Subject) -> tuple[Law, ...]:
 
 def possible_groups(declared: Operator | type[Operator]) -> frozenset[str]:
     """The groups that an operator, or some operator of a kind, may be in."""
-    said = {*declared.claimed, declared.shape.value, declared.name, "query"}
+    kind = declared if isinstance(declared, type) else type(declared)
+    said = {*declared.claimed, declared.shape.value, "query"}
+    if is_one_of_ours(kind):
+        said.add(declared.name)
     if over_time(declared):
         said |= {"over_time", f"{declared.shape.value}_over_time"}
     said |= {name for name, group in GROUPS.items() if not group.claimable}

@@ -36,11 +36,18 @@ def distinct(rows: ZSet) -> ZSet:
 
 
 def row_in(schema: Schema, row: Row) -> Row:
-    """The row as the schema makes it canonical; what is wrong with it, when it does not fit."""
+    """The row as the schema makes it canonical; what is wrong with it, when it does not fit.
+
+    A value that is only equal to the canonical one, as 1.50 is to 1.5, does not.
+
+    >>> row_in(Schema.parse("v DOUBLE"), (0.0,)), row_in(Schema.parse("v DOUBLE"), (-0.0,))
+    ((0.0,), ('(-0.0,) is not canonical: (0.0,)',))
+    """
     try:
-        return schema.row(row)
+        canonical = schema.row(row)
     except RowError as error:
         return (str(error),)
+    return canonical if repr(canonical) == repr(row) else (f"{row} is not canonical: {canonical}",)
 
 
 def weight_of(*zsets: ZSet) -> int:

@@ -17,10 +17,12 @@ tables are tiny: that and the bound on the weights is the scope of such a proof.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product as product_of
+from math import prod
 from random import Random
 from time import perf_counter
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -37,6 +39,7 @@ from deltaproof.theorems.execution.symbolic import (
     outputs,
     replayed,
 )
+from deltaproof.theorems.execution.watched import is_own
 from deltaproof.theorems.kernel import (
     EFFORT,
     Counterexample,
@@ -151,10 +154,34 @@ class ForkedInt:
         return self.path.decide(Question.zero(plus(self.form, form_of(other), -1)))
 
     def __hash__(self) -> int:
+        if is_own(sys._getframe(1)):
+            return hash(self._pinned())  # it may be looked for among plain integers
         return 0  # equal integers must hash alike, and which are equal is decided by asking
 
     def __bool__(self) -> bool:
         return self != 0
+
+    def __str__(self) -> str:
+        return str(self._pinned())
+
+    __repr__ = __str__
+
+    def __format__(self, spec: str) -> str:
+        return format(self._pinned(), spec)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ProofError(f"{name} of an integer is not known of what stands for one")
+
+    def _pinned(self) -> int:
+        """The integer that it is here. That is noted: other integers do not take this path."""
+        worth = sum(
+            number * prod(self.path.weights[name] for name in names)
+            for names, number in self.form.items()
+        )
+        self.path.decide(Question.zero(plus(self.form, constant(worth), -1)))
+        return worth
 
 
 def form_of(value: Any) -> Form:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from itertools import product as product_of
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
+from deltaproof.properties.inputs import Inputs, copied, unchanged
 from deltaproof.properties.law import (
     Bags,
     Equation,
@@ -35,8 +36,6 @@ from deltaproof.theorems.execution.forking import ForkedInt, Path, Weights
 from deltaproof.theorems.execution.meeting_rows import Rows
 from deltaproof.theorems.kernel import ProofError
 
-Inputs: TypeAlias = tuple[tuple[str, Any], ...]  # the arguments of an equation, by name
-
 MOST_TRIES = 625  # small weights to look for paths with
 SMALL = (0, 1, -1, 2, -2)
 TRIED = {Factor: (2, -1, 0), Size: (2, 1)}  # numbers that stay plain integers
@@ -52,6 +51,7 @@ class Run:
     ticks: int
     numbers: tuple[int, ...] = ()
     bound: int | None = None  # on weights
+    watching: bool = False  # the steps of code that is not ours, see `watched`
 
     def inputs(self, weight: Weights | Path) -> Inputs:
         """The arguments of the equation, each row with the weight that its name is given."""
@@ -186,8 +186,13 @@ def saving(subject: Subject) -> Subject:
 
 def holds_on(made: Run, weights: Weights | Path) -> bool:
     """Whether the sides are equal, for symbolic weights on their path."""
-    equation: Equation = made.law.equation(*values(made.inputs(weights)))
-    return bool(equation.lhs == equation.rhs)
+    inputs = made.inputs(weights)
+    given = copied(inputs)
+    equation: Equation = made.law.equation(*values(given))
+    equal = bool(equation.lhs == equation.rhs)
+    if equal:
+        unchanged(inputs, given)
+    return equal
 
 
 def small(names: Iterable[str]) -> Iterator[dict[str, int]]:

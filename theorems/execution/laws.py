@@ -140,8 +140,8 @@ def scaling_is_addition() -> Counterexample:
 
 
 @theorem(
-    statement="the laws of properties/laws.py on Z-sets and streams, as they run",
-    source="properties/laws.py",
+    statement="the laws of properties/laws/data.py on Z-sets and streams, as they run",
+    source="properties/laws/data.py",
     scope="all integer weights; 2 rows per argument, 3 ticks",
     wrong=(subtraction_commutes, scaling_is_addition),
 )

@@ -7,8 +7,8 @@ The rows are a few that meet; the weights stand for every integer. The equation 
 tests run on numbers, runs here on `ForkedInt`s: whatever the code asks (is it positive, is it
 zero, is the row there) is noted, and the weights that give the same answers take the same path.
 On it both sides are compared; z3 then proves that the paths which were run leave no weights out.
-So a proof depends on no promise about how the code treats weights. Each path is also run on plain
-integers, where code that looks at what a weight is, not at what it is worth, shows itself.
+Each path is also run on plain integers, and the code must do the same steps: what looks at what
+a weight is, not at what it is worth, shows itself (and what `watched` lists as not seen does not).
 
 Of our own operators some laws are theorems for any data: these are proved too, when asked.
 """
@@ -20,9 +20,11 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from time import process_time
+from typing import Any
 
 import z3
 
+from deltaproof.properties.inputs import Inputs
 from deltaproof.properties.law import (
     Law,
     Subject,
@@ -30,11 +32,12 @@ from deltaproof.properties.law import (
 )
 from deltaproof.reference.errors import EvaluationError
 from deltaproof.reference.operators import OPERATORS
+from deltaproof.reference.operators.per_group import PerGroup
+from deltaproof.reference.operators.recursion import Recursion
 from deltaproof.theorems import catalogue
-from deltaproof.theorems.execution.forking import Tree, Weights, near, paths
+from deltaproof.theorems.execution.forking import Path, Tree, Weights, near, paths
 from deltaproof.theorems.execution.law_runs import (
     PARTS,
-    Inputs,
     Run,
     holds_on,
     numbers_of,
@@ -45,6 +48,7 @@ from deltaproof.theorems.execution.law_runs import (
     zero,
 )
 from deltaproof.theorems.execution.meeting_rows import choices
+from deltaproof.theorems.execution.watched import Steps, watched
 from deltaproof.theorems.kernel import Formula
 
 SIZES = ((2, 2), (1, 2), (1, 1))  # rows of an input, ticks of a stream: the first that closes
@@ -110,7 +114,9 @@ def attempt_law(law: Law, subject: Subject) -> Attempt:
         return Attempt(reason=f"{law.name} is not about an operator")
     if subject.stream is not None:
         return Attempt(reason=f"{subject} answers whole streams, and has no code to run here")
-    ran = attempt_sizes(law, saving(subject), started)
+    operator = subject.operator
+    watching = not is_ours(subject) or isinstance(operator, PerGroup | Recursion)  # of anything
+    ran = attempt_sizes(law, saving(subject), started, watching)
     if ran.refuting:
         own = tuple((name, subject if name == first else each) for name, each in ran.refuting)
         return Attempt(refuting=own)
@@ -125,13 +131,13 @@ def attempt_law(law: Law, subject: Subject) -> Attempt:
 # ---------------------------------------------------------------- running it
 
 
-def attempt_sizes(law: Law, subject: Subject, started: float) -> Attempt:
+def attempt_sizes(law: Law, subject: Subject, started: float, watching: bool) -> Attempt:
     """The largest size with few enough weights; and, where that holds, more ticks of one row."""
-    sizes = (attempt_size(law, subject, *size, started) for size in SIZES)
+    sizes = (attempt_size(law, subject, *size, started, watching) for size in SIZES)
     # a smaller size is for fewer weights: it would not make up for what two rows may show
     found = next(filter(None, sizes), Attempt(reason="it has more weights than can be run"))
     if found.proof and any(PARTS[kind][1] for _, kind in law.parameters if kind in PARTS):
-        more = attempt_size(law, subject, *LONGER, started)
+        more = attempt_size(law, subject, *LONGER, started, watching)
         if more and more.refuting:
             return more
         if more and more.proof:
@@ -142,14 +148,16 @@ def attempt_sizes(law: Law, subject: Subject, started: float) -> Attempt:
 
 
 def attempt_size(
-    law: Law, subject: Subject, rows: int, ticks: int, started: float
+    law: Law, subject: Subject, rows: int, ticks: int, started: float, watching: bool
 ) -> Attempt | None:
     """All paths at this size, on rows that tell something; None where they would be too many."""
     runs = telling_runs(law, subject, rows, ticks)
     if not runs:
         number = f"{rows} row{'s' * (rows > 1)}"
         return Attempt(reason=f"no {number} of an input were found on which the law says anything")
-    return attempt_runs(runs, started) if len(runs[0].names) <= MOST_WEIGHTS else None
+    if len(runs[0].names) > MOST_WEIGHTS:
+        return None
+    return attempt_runs([replace(each, watching=watching) for each in runs], started)
 
 
 def telling_runs(law: Law, subject: Subject, rows: int, ticks: int) -> list[Run]:
@@ -210,13 +218,20 @@ def attempt_paths(made: Run, started: float) -> Attempt:
         whole = {name: found.get(name, 0) for name in names}
         return fitting(chain([whole], near(made.bound or BOUND, whole)))
 
-    symbolic = partial(holds_on, made)
-    for path, holds in paths(symbolic, given, fitting(small(names)), tree, around):
+    def run(weights: Weights | Path) -> tuple[bool, Steps]:
+        whole = partial(holds_on, made, weights)
+        return watched(whole) if made.watching else (whole(), [])
+
+    for path, (holds, steps) in paths(run, given, fitting(small(names)), tree, around):
         weights = {name: path.weights.get(name, 0) for name in names}
-        if not holds_on(made, weights):
+        holds_on_integers, steps_on_integers = run(weights)
+        if not holds_on_integers:
             return Attempt(refuting=made.inputs(weights))
         if not holds:
             return Attempt(reason="symbolic weights break it, and no integers were found that do")
+        if steps != steps_on_integers:
+            reason = "its code does with integers what it does not with what stands for them"
+            return refuted_by_numbers(made) or Attempt(reason=reason)
         if tree.ran > MOST_PATHS:
             return Attempt(reason=f"more than {MOST_PATHS} paths")
         if process_time() - started > MOST_SECONDS:
@@ -243,10 +258,7 @@ def refuted_by_numbers(made: Run) -> Attempt | None:
 def theorem_of(law: Law, subject: Subject) -> str:
     """The theorem that says this of one of our operators for any data, and holds; else nothing."""
     operator = subject.operator
-    if operator is None or type(operator) not in OPERATORS:
-        return ""
-    ours = subject_of(operator, *subject.schemas)
-    if type(subject.increment()) is not type(ours.increment()):
+    if operator is None or not is_ours(subject):
         return ""
     name = UNBOUNDED.get((operator.name, law.name), "")
     if law.name == "increment_is_incremental" or (
@@ -254,6 +266,21 @@ def theorem_of(law: Law, subject: Subject) -> str:
     ):
         name = operator.theorem
     return name if name and holds(name) else ""
+
+
+def is_ours(subject: Subject) -> bool:
+    """Whether it is one of our operators as `subject_of` makes it, and no part was exchanged."""
+    operator = subject.operator
+    if operator is None or type(operator) not in OPERATORS or subject.stream is not None:
+        return False
+    ours = subject_of(operator, *subject.schemas)
+    return type(subject.increment()) is type(ours.increment()) and code(subject) == code(ours)
+
+
+def code(subject: Subject) -> list[Any]:
+    """What runs when it is asked."""
+    parts = (subject.meaning, subject.increment, subject.over_time)
+    return [getattr(each, "__code__", type(each)) for each in parts]
 
 
 @cache

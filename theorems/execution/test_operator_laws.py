@@ -87,6 +87,23 @@ def test_a_wrong_operator_is_refuted_by_plain_integers(weigh: Callable[[Row, Any
     assert all(type(weight) is int for weight in weights)
 
 
+RARE = {7919}
+HIDDEN: dict[str, Callable[[Row, Any], Any]] = {
+    "looks it up among integers": lambda row, w: 0 if w in RARE else w,
+    "asks whether it is an int": lambda row, w: 0 if isinstance(w, int) and w == 7919 else w,
+    "asks for its type": lambda row, w: 0 if type(w) is int and w == 7919 else w,
+    "reads it": lambda row, w: 0 if str(w) == "7919" else w,
+    "reads it in a text": lambda row, w: 0 if f"{w}" == "7919" else w,
+    "asks for what only integers have": lambda row, w: 0 if getattr(w, "real", 0) == 7919 else w,
+}
+
+
+def test_what_integers_hide_from_symbols_is_not_proved() -> None:
+    """Wrong for one weight that is not met here, in code that never asks what a symbol is worth."""
+    proved = [name for name, weigh in HIDDEN.items() if attempt(operator_additive, weigh).proof]
+    assert proved == []
+
+
 def test_what_is_wrong_by_chance_is_not_proved() -> None:
     dice = random.Random(0)
     assert attempt(operator_additive, lambda row, w: w * dice.randrange(2)).proof is None
@@ -155,6 +172,15 @@ def test_a_wrong_increment_does_not_borrow_the_theorem(monkeypatch: pytest.Monke
     assert attempt_law(increment_is_incremental, wrong).refuting
     monkeypatch.setattr(operator_laws, "MOST_SECONDS", 0.0)  # nothing can be run
     assert prove_law(increment_is_incremental, wrong) is None
+
+
+def test_a_wrong_meaning_does_not_borrow_the_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = subject_of(Filter(col("k") > 0), K)
+    wrong = replace(kept, meaning=lambda rows: ZSet(dict(list(rows.items())[:6])))
+    proof = prove_law(operator_additive, wrong)
+    assert proof is not None
+    assert "theorem" not in proof.scope
+    assert "theorem filter_linear" in str(prove_law(operator_additive, kept))
 
 
 def test_a_theorem_that_does_not_hold_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
