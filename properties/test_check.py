@@ -354,7 +354,9 @@ def test_the_proofs_are_listed_once_below_the_table() -> None:
     text = str(Report((proved, replace(proved, law=operator_odd))))
     assert text.count("all weights of 2 rows") == 1
     assert "   1  all weights of 2 rows\n      a theorem, unbounded" in text
-    assert Report((proved,)).summary() == "1 laws: 1 proved, 0 tested, 0 refuted, 0 vacuous"
+    assert (
+        Report((proved,)).summary() == "1 laws: 1 proved in scope, 0 tested, 0 refuted, 0 vacuous"
+    )
 
 
 class NotDeclared(Distinct):

@@ -240,8 +240,10 @@ class Report:
             verdict.check()
 
     def summary(self) -> str:
-        """The counts in a line: 31 laws: 12 proved, 19 tested, 0 refuted, 0 vacuous."""
-        counts = ", ".join(f"{number} {status}" for status, number in self.counts.items())
+        """The counts in a line: 31 laws: 12 proved in scope, 19 tested, 0 refuted, 0 vacuous."""
+        words = {"proved": "proved in scope"} if self.counts["proved"] else {}
+        found = self.counts.items()
+        counts = ", ".join(f"{number} {words.get(status, status)}" for status, number in found)
         return f"{len(self.claimed)} laws: {counts}"
 
     def table(self) -> str:

@@ -69,8 +69,9 @@ def laws(
     \b
     A law is proved (as far as the scope says), tested (no counterexample in so many cases),
     refuted, or vacuous (no case could have refuted it). A case is telling when its sides are not
-    both empty. Each refutation is a file that replays. Exit 0: every claimed law is proved or
-    tested; 1: one is refuted; 2: one is vacuous, or nothing could be asked. What is not claimed
+    both empty. Each refutation is a file that replays. Exit 0: every claimed law that could be
+    asked is proved or tested; 1: one is refuted; 2: one is vacuous, or none could be asked. What
+    a backend could not be asked is listed, with the reason. What is not claimed
     never fails: it is worth claiming, or it is refuted, and with --out that is a file too.
 
     \b

@@ -297,7 +297,7 @@ def test_proofs_stand_beside_tests_with_their_scope(capsys: pytest.CaptureFixtur
     assert found["circuit_restores"]["status"] == "tested"
     _, out, _ = run(capsys, "laws", *arguments, "--prove")
     assert "proofs, and how far they go:\n   1  all integer weights" in out
-    assert "2 laws: 1 proved, 1 tested, 0 refuted, 0 vacuous" in out
+    assert "2 laws: 1 proved in scope, 1 tested, 0 refuted, 0 vacuous" in out
 
 
 @pytest.mark.skipif(find_spec("z3") is None, reason="z3 is not installed")
